@@ -60,11 +60,12 @@ def without_tests(paths: Iterable[str]) -> list[str]:
     return [path for path in paths if "/tests/" not in path]
 
 
-def sdist(name: str, version: str, files: Mapping[str, str | bytes]) -> tuple[str, bytes]:
-    """Build a source distribution whose files lie below `name-version/`."""
+def sdist(name: str, version: str, files: Mapping[str, str | bytes], home: str = "") -> tuple[str, bytes]:
+    """Build a source distribution whose files lie below `name-version/`, with the address of a home page."""
     buffer = io.BytesIO()
     top = f"{name}-{version}"
     metadata = f"Metadata-Version: 1.2\nName: {name}\nVersion: {version}\nLicense: MIT\n"
+    metadata += f"Home-page: {home}\n" if home else ""
     members = {f"{top}/{path}": content for path, content in files.items()} | {f"{top}/PKG-INFO": metadata}
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for path, text in members.items():

@@ -227,7 +227,9 @@ def _errors(subject: str) -> Iterator[None]:
 def _refused(subject: str, error: GithubException) -> Exception:
     message = error.message or (error.data.get("message") if isinstance(error.data, dict) else None) or "no message"
     words = f"{subject}: status {error.status}: {message}"
-    if error.status in _GONE or "access blocked" in message.lower():
+    # That is how GitHub says that a repository has no such tag.
+    is_no_commit = error.status == 422 and "no commit found" in message.lower()
+    if error.status in _GONE or is_no_commit or "access blocked" in message.lower():
         return NotFound(words)
     if error.status == 409:
         return Empty(words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -87,6 +87,19 @@ class GitHub:
         yield from search.rejects
         work = partial(self._of_repository, target=target, period=period, outcomes=outcomes)
         yield from guarded(repositories, lambda repository: f"github:{repository.name}", work)
+
+    def at_tag(self, name: str, tags: Iterable[str]) -> tuple[str, Mapping[str, bytes]] | Reject:
+        """Return the first of some tags that a repository has, with the files there by path, or why there are none."""
+        rejects: list[Reject] = []
+        self.turns.begin()
+        # No tag is asked for after one without an answer.
+        outcomes = Outcomes(silent_in_a_row=2)
+        for tag in tags:
+            with outcomes.rejecting(f"github:{name}@{tag}", rejects):
+                return tag, self._files(name, self.client.tagged_commit(name, tag))
+            if rejects[-1].reason != RejectReason.VANISHED:
+                break
+        return rejects[-1]
 
     def _of_repository(
         self, repository: Repository, target: Target, period: Period, outcomes: Outcomes

@@ -59,6 +59,7 @@ class OwnTestRules(Rule):
     max_sdist_bytes: int = Field(gt=0)
     max_unpacked_bytes: int = Field(gt=0)
     max_ratio: int = Field(gt=0)
+    tags: tuple[str, ...]
     test_files: tuple[str, ...]
     test_folders: frozenset[str]
     aside: frozenset[str]

@@ -122,12 +122,9 @@ class _Reader:
         """Return the cases of a release by what identifies them in each release, and what could not be read."""
         version = release["version"]
         try:
-            file, files = self._sdists.read(release["library"], version)
+            suite = self._suite(release)
         except Refused as refused:
             return Reject(version, refused.reason, str(refused))
-        suite = Suite(files, release["import_names"], self._rules)
-        if not suite.test_files:
-            return Reject(version, RejectReason.NO_FILES, f"{file.filename}: no file has a name of tests")
         tests, notes = _collect(suite, version)
         texts = {test.id: test.home.text(test.function) for test in tests}
         before = match(self._texts, texts, self._rules.similarity)
@@ -140,6 +137,23 @@ class _Reader:
                 state = self._state(each, test)
                 states.setdefault(f"{self._ids[test.id]}\n{case}", state)
         return states, notes
+
+    def _suite(self, release: ReleaseRow) -> Suite:
+        """Return the suite in the source distribution of a release, or else in its repository. Errors: Refused."""
+        file, sdist = self._sdists.read(release["library"], release["version"])
+        suite = Suite(sdist.files, release["import_names"], self._rules)
+        if suite.test_files:
+            return suite
+        try:
+            tags = [tag.format(**release) for tag in self._rules.tags]
+            suite = Suite(self._sdists.of_repository(sdist.metadata, tags), release["import_names"], self._rules)
+        except Refused as refused:
+            detail = f"{file.filename}: no file has a name of tests; {refused}"
+            raise Refused(refused.reason, detail) from None
+        if not suite.test_files:
+            detail = f"neither {file.filename} nor its repository has a file with a name of tests"
+            raise Refused(RejectReason.NO_FILES, detail)
+        return suite
 
     def _cases(self, test: TestFunction, suite: Suite) -> Iterator[CutTest | NotCut]:
         cases = attempt(test.id, lambda: list(cut(test, suite)))

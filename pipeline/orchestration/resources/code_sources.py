@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.core.rules.profiles import Profile
 from pipeline.core.settings import Settings, index_url
@@ -30,6 +30,9 @@ from pipeline.index.release_selection import Period
 from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 from pipeline.quality.all_rules import CurationRules
+
+if TYPE_CHECKING:
+    from pipeline.corpus.github.source import GitHub
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,12 @@ class CodeSources:
             ExternalSource.STACK_OVERFLOW: Maker(self._stack_overflow, posts),
         }
 
+    def repositories(self) -> GitHub | None:
+        """Return the host of repositories, None where the profile does not want it, or nobody gave a token."""
+        name = ExternalSource.GITHUB
+        has_token = bool(os.environ.get("GITHUB_TOKEN"))
+        return None if name not in self.profile.code.sources or not has_token else self._github()
+
     def sites(self) -> Documentation | None:
         """Return the documentation sites, None where the profile does not want them."""
         name = ExternalSource.DOCUMENTATION
@@ -134,7 +143,7 @@ class CodeSources:
             narrow=self._narrow,
         )
 
-    def _github(self) -> CodeSource:
+    def _github(self) -> GitHub:
         # slow to import
         from pipeline.corpus.github.source import GitHub
 

@@ -125,7 +125,7 @@ class Resources:
     def release_sdists(self) -> ReleaseSdists:
         """The source distributions of the libraries' own releases."""
         store = SdistStore(self.settings.cache / "own_tests", self.artifacts.fetcher, self.rules.own_tests)
-        return ReleaseSdists(store, index_url())
+        return ReleaseSdists(store, index_url(), self.code_sources.repositories())
 
     @cached_property
     def surfaces(self) -> SurfaceReader:

@@ -81,7 +81,10 @@ def analysis(resources: Resources) -> Iterator[Stage]:
         "own_tests",
         reads="releases symbols",
         writes="own_tests",
-        depends=lambda: [rules.own_tests, rules.usage, secrets],
+        depends=lambda: [
+            *(rules.own_tests, rules.usage, secrets),
+            *([rules.github.take] if resources.code_sources.repositories() else []),
+        ],
         run=lambda tables: own_tests_stage(
             tables,
             sdists=resources.release_sdists,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.core.rules.load import RULES, load
-from pipeline.corpus.dependents.about import read_about
+from pipeline.corpus.dependents.about import github_repository, read_about
 from pipeline.index.licences import LicenceRules
 
 LICENCES = load(RULES / "licences.yaml", LicenceRules)
@@ -50,3 +50,19 @@ FIELDS = ["Name", "License", "License-Expression", "Classifier", "Project-URL", 
 def test_no_metadata_is_too_odd(fields: list[tuple[str, str]], body: str) -> None:
     about = read_about("".join(f"{field}: {value}\n" for field, value in fields) + "\n" + body, LICENCES)
     assert about.url is None or about.url.startswith("http")
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ("Home-page: https://github.com/ada/demo", "ada/demo"),
+        ("Project-URL: Source, https://www.github.com/ada/demo.git", "ada/demo"),
+        ("Home-page: https://github.com/ada/demo/tree/main/docs", "ada/demo"),
+        ("Project-URL: Fund, https://github.com/sponsors/ada\nHome-page: https://github.com/ada/demo", "ada/demo"),
+        ("Project-URL: Source Code, https://github.com/ada/one\nHome-page: https://github.com/ada/two", "ada/one"),
+        ("Home-page: https://example.org/github.com/ada/demo", None),
+        ("", None),
+    ],
+)
+def test_the_repository_that_metadata_name(fields: str, expected: str | None) -> None:
+    assert github_repository(f"Metadata-Version: 2.1\nName: demo\n{fields}\n") == expected

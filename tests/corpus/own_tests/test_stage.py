@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,18 +12,23 @@ import pytest
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.dependents.sdists import SdistStore
+from pipeline.corpus.github.source import GitHub
 from pipeline.corpus.own_tests.cutter import cut
 from pipeline.corpus.own_tests.sources import ReleaseSdists
 from pipeline.corpus.own_tests.stage import own_tests_stage
+from pipeline.corpus.python_files import PythonFileRules
 from pipeline.corpus.snippets.rules import SnippetRules
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.index.http import Fetcher
 from pipeline.lake.stage import Output
+from tests.corpus.github.conftest import github_rules
+from tests.corpus.github.hub import TOKEN, Hub, Snapshot, serve
 from tests.corpus.own_tests.suites import RULE
 from tests.index_server import Index, sdist
 
 USAGE = load(RULES / "usage.yaml", UsageRules)
 SECRETS = [rule for rule in load(RULES / "snippets.yaml", SnippetRules).samples.redactions if rule.name in RULE.secrets]
+FILES = load(RULES / "python_files.yaml", PythonFileRules)
 TOTAL = "import demo\n\n\ndef test_total():\n    assert demo.total([1]) == {}\n"
 
 
@@ -45,13 +51,13 @@ SYMBOLS = [symbol("demo", "module"), symbol("demo.total", "function")]
 def run(index: Index, tmp_path: Path):
     """Serve releases of `demo` with these files of their suites, and run the stage."""
 
-    def run_stage(*suites: dict[str, str] | None) -> Output:
+    def run_stage(*suites: dict[str, str] | None, hub: Hub | None = None, home: str = "") -> Output:
         releases: list[Any] = []
         for number, suite in enumerate(suites, 1):
             version = f"{number}.0"
             if suite is not None:
                 files = {"demo/__init__.py": "def total(x): ..."} | suite
-                index.add("demo", version, sdist("demo", version, files), f"202{number}-01-01T00:00:00Z")
+                index.add("demo", version, sdist("demo", version, files, home), f"202{number}-01-01T00:00:00Z")
             releases.append(
                 {
                     "library": "demo",
@@ -64,10 +70,12 @@ def run(index: Index, tmp_path: Path):
                     "attribution": "Ada Example",
                 }
             )
-        store = SdistStore(tmp_path, Fetcher(timeout_s=5, retries=1, backoff_s=0.01), RULE)
-        return own_tests_stage(
-            {"releases": releases, "symbols": SYMBOLS}, ReleaseSdists(store, index.simple), RULE, USAGE, SECRETS
+        fetcher = Fetcher(timeout_s=5, retries=1, backoff_s=0.01)
+        github = (
+            GitHub(hub.url, TOKEN, fetcher, github_rules(), FILES, tmp_path / "github", lambda _: []) if hub else None
         )
+        sdists = ReleaseSdists(SdistStore(tmp_path, fetcher, RULE), index.simple, github)
+        return own_tests_stage({"releases": releases, "symbols": SYMBOLS}, sdists, RULE, USAGE, SECRETS)
 
     return run_stage
 
@@ -135,6 +143,41 @@ def test_a_suite_that_cannot_be_read_is_a_note(run, suite: dict[str, str] | None
     output = run({"tests/test_a.py": TOTAL.format(1)}, suite)
     assert [note.reason for note in output.notes] == [reason]
     assert [row["last_version"] for row in output.tables["own_tests"]] == ["1.0"]
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    """A GitHub without repositories that really listens."""
+    with serve(Hub()) as served:
+        yield served
+
+
+@pytest.mark.parametrize("tag", ["v1.0", "1.0", "demo-1.0"])
+def test_a_suite_that_the_source_distribution_lacks_is_read_in_the_repository(run, hub: Hub, tag: str) -> None:
+    hub.add("ada/demo").tags[tag] = Snapshot("2021-01-01T00:00:00Z", {"tests/test_a.py": TOTAL.format(1)})
+    (row,) = run({}, hub=hub, home="https://github.com/ada/demo#readme").tables["own_tests"]
+    assert (row["test"], row["apis"]) == ("tests/test_a.py::test_total", ["demo.total"])
+
+
+@pytest.mark.parametrize(
+    ("home", "status", "reason"),
+    [
+        ("https://github.com/ada/demo", 200, RejectReason.VANISHED),
+        ("https://github.com/ada/none", 200, RejectReason.VANISHED),
+        ("https://github.com/ada/demo", 500, RejectReason.SOURCE_UNREACHABLE),
+        ("https://example.org/demo", 200, RejectReason.NO_FILES),
+        ("", 200, RejectReason.NO_FILES),
+    ],
+)
+def test_a_repository_without_the_release_is_a_note(
+    run, hub: Hub, home: str, status: int, reason: RejectReason
+) -> None:
+    hub.add("ada/demo").tags["v2.0"] = Snapshot("2021-01-01T00:00:00Z", {"tests/test_a.py": TOTAL.format(1)})
+    if status != 200:
+        hub.gone["ada/demo"] = status
+    output = run({}, hub=hub, home=home)
+    assert [note.reason for note in output.notes] == [reason]
+    assert not output.tables["own_tests"]
 
 
 @pytest.mark.parametrize("between", [None, {}])

@@ -67,6 +67,22 @@ def test_what_cannot_be_reached_is_left_out_and_finds_nothing(
     assert sources.sites() is None
 
 
+@pytest.mark.parametrize(
+    ("sources", "token", "expected"),
+    [((ExternalSource.GITHUB,), "a", True), ((ExternalSource.GITHUB,), "", False), ((), "a", False)],
+)
+def test_repositories_are_asked_with_a_token_if_the_profile_wants_it(
+    index: Index,
+    data: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    sources: tuple[ExternalSource, ...],
+    token: str,
+    expected: bool,
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", token)
+    assert (made(index, monkeypatch, *sources).repositories() is not None) is expected
+
+
 @pytest.mark.slow
 def test_an_index_that_is_silent_while_resolving_is_told(
     index: Index, data: Path, monkeypatch: pytest.MonkeyPatch
