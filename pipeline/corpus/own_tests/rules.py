@@ -5,9 +5,11 @@ from __future__ import annotations
 import fnmatch
 import re
 from functools import cached_property
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.index.archives import ArchiveLimits
@@ -52,6 +54,22 @@ class WrittenRules(Rule):
         return next((each for each, names in self.names.items() if parameter in names), "")
 
 
+def _with_version(tag: str) -> str:
+    try:
+        is_complete = "1.2.3" in tag.format(library="library", version="1.2.3")
+    except (LookupError, ValueError, AttributeError):
+        is_complete = False
+    if not is_complete:
+        raise InputError(
+            f"{tag!r} must have the placeholder {{version}}; {{library}} is the only other one",
+            code="rule_placeholder_missing",
+        )
+    return tag
+
+
+Tag = Annotated[str, AfterValidator(_with_version)]
+
+
 class OwnTestRules(Rule):
     """The rules of `curation_rules/own_tests.yaml`; sizes in bytes."""
 
@@ -59,7 +77,7 @@ class OwnTestRules(Rule):
     max_sdist_bytes: int = Field(gt=0)
     max_unpacked_bytes: int = Field(gt=0)
     max_ratio: int = Field(gt=0)
-    tags: tuple[str, ...]
+    tags: Annotated[tuple[Tag, ...], Field(min_length=1)]
     test_files: tuple[str, ...]
     test_folders: frozenset[str]
     aside: frozenset[str]

@@ -38,7 +38,7 @@ class Repositories(Protocol):
 class ReleaseSdists:
     """Fetches the source distributions of releases through a store, as the index lists them.
 
-    `repositories` are asked for what a source distribution leaves out; None where nothing may be asked.
+    `repositories` hold the tests that a source distribution leaves out; None if they may not be read.
     """
 
     store: SdistStore
@@ -71,11 +71,12 @@ class ReleaseSdists:
         """
         if self.repositories is None:
             raise Refused(
-                RejectReason.NO_FILES, "repositories are not asked: the profile needs github, and GITHUB_TOKEN"
+                RejectReason.NO_FILES,
+                "its repository is not read: that needs github in the profile's sources, and GITHUB_TOKEN",
             )
         name = github_repository(metadata)
         if name is None:
-            raise Refused(RejectReason.NO_FILES, "its metadata name no one repository on GitHub")
+            raise Refused(RejectReason.NO_FILES, "its metadata names no repository on GitHub")
         answer = self.repositories.at_tag(name, tags)
         if isinstance(answer, Reject):
             raise Refused(RejectReason(answer.reason), f"{answer.key}: {answer.detail}")

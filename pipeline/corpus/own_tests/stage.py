@@ -145,7 +145,8 @@ class _Reader:
         if suite.test_files:
             return suite
         try:
-            tags = [tag.format(**release) for tag in self._rules.tags]
+            names = {"library": release["library"], "version": release["version"]}
+            tags = [tag.format(**names) for tag in self._rules.tags]
             suite = Suite(self._sdists.of_repository(sdist.metadata, tags), release["import_names"], self._rules)
         except Refused as refused:
             detail = f"{file.filename}: no file has a name of tests; {refused}"

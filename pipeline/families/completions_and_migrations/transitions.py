@@ -13,7 +13,7 @@ from pipeline.core.vocabularies.changes import CALLED_OTHERWISE, RELOCATED, REPL
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis, UsageForm
 from pipeline.core.vocabularies.surface import ParameterDeprecation, SymbolKind
 from pipeline.corpus.witnesses.written import type_names
-from pipeline.families.completions_and_migrations.codemods.moves import Move, Taking
+from pipeline.families.completions_and_migrations.codemods.moves import Move, Receiver
 from pipeline.families.completions_and_migrations.codemods.rewrite import Recall, Task
 from pipeline.families.completions_and_migrations.codemods.signatures import signature_of
 from pipeline.families.completions_and_migrations.history import History
@@ -199,17 +199,17 @@ class Transition:
         if after is not None and usage["form"] == UsageForm.CALL:
             called = self._calls.get(part, Called())
             recall = _recall(before, after, called.renamed, may_keep=True)
-        taking = _taking(before, after) if usage["form"] == UsageForm.CALL and part == usage["path"] else None
-        move = Move(part, followed.path, module, is_module, taking, self._refusal(before, new))
+        receiver = _receiver(before, after) if usage["form"] == UsageForm.CALL and part == usage["path"] else None
+        move = Move(part, followed.path, module, is_module, receiver, self._refusal(before, new))
         return Step(Task(usage, move, recall), new, followed.basis, (followed.change_id,), followed.breaking)
 
 
-def _taking(before: SymbolRow, after: SymbolRow | None) -> Taking | None:
-    """Return how a function takes the object of the method that it replaces: `pandas.concat` takes several."""
+def _receiver(before: SymbolRow, after: SymbolRow | None) -> Receiver | None:
+    """Return where the object stands if a function replaces a method: `pandas.concat` takes a list of several."""
     of_object = before["kind"] == SymbolKind.METHOD and not {"classmethod", "staticmethod"} & set(before["labels"])
     if not of_object or after is None or after["kind"] != SymbolKind.FUNCTION or not after["parameters"]:
         return None
-    return Taking.ALONE if _SEVERAL.isdisjoint(type_names(after["parameters"][0]["annotation"])) else Taking.IN_LIST
+    return Receiver.FIRST if _SEVERAL.isdisjoint(type_names(after["parameters"][0]["annotation"])) else Receiver.IN_LIST
 
 
 def _recall(before: SymbolRow, after: SymbolRow, renamed: Mapping[str, str], *, may_keep: bool = False) -> Recall:

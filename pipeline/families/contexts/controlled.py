@@ -79,8 +79,9 @@ def controlled_stage(
     )
     twins = functools.cache(lambda version: _by_question(documentation.collection(version)))
     maker = _Maker(history, classes, twins, rules, ignore_case)
-    # What a library offers may fit the description of what it does not as well.
-    not_offered = {change["path"] for change in tables["changes"] if change["reach"] not in OFFERED}
+    # The description of an API that a library does not offer may fit an offered one as well.
+    offered = {change["path"] for change in tables["changes"] if change["reach"] in OFFERED}
+    not_offered = {change["path"] for change in tables["changes"]} - offered
     results = list(
         guarded(
             _candidates(documentation, history, not_offered),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from pipeline.corpus.pins.matrix import Published
 from pipeline.corpus.python_files import PythonFileRules
 from pipeline.index.http import Fetcher
 from pipeline.lake.rows import ReleaseRow
-from tests.corpus.github.hub import TOKEN, Hub, serve
+from tests.corpus.github.hub import TOKEN, Hub
 
 RELEASES = (("1.0", "2020-01-01"), ("1.1", "2021-02-01"), ("2.0", "2022-01-01"))
 
@@ -28,13 +28,6 @@ def github_rules() -> GitHubRules:
     ask = rules.ask.model_copy(update={"backoff_s": 0.01, "retries": 2, "max_wait_s": 0.5, "secondary_wait_s": 0.2})
     search = rules.search.model_copy(update={"licences": ("MIT", "Apache-2.0"), "min_stars": 10})
     return rules.model_copy(update={"ask": ask, "search": search})
-
-
-@pytest.fixture
-def hub() -> Iterator[Hub]:
-    """A GitHub without repositories that really listens."""
-    with serve(Hub()) as served:
-        yield served
 
 
 @pytest.fixture

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipeline.core.rules.load import RULES, load
+from pipeline.core.rules.load import RULES, RuleError, load
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.dependents.sdists import SdistStore
 from pipeline.corpus.github.source import GitHub
 from pipeline.corpus.own_tests.cutter import cut
+from pipeline.corpus.own_tests.rules import OwnTestRules
 from pipeline.corpus.own_tests.sources import ReleaseSdists
 from pipeline.corpus.own_tests.stage import own_tests_stage
 from pipeline.corpus.python_files import PythonFileRules
@@ -22,8 +23,9 @@ from pipeline.corpus.usages.rules import UsageRules
 from pipeline.index.http import Fetcher
 from pipeline.lake.stage import Output
 from tests.corpus.github.conftest import github_rules
-from tests.corpus.github.hub import TOKEN, Hub, Snapshot, serve
+from tests.corpus.github.hub import TOKEN, Hub, Snapshot
 from tests.corpus.own_tests.suites import RULE
+from tests.errors import raises
 from tests.index_server import Index, sdist
 
 USAGE = load(RULES / "usage.yaml", UsageRules)
@@ -145,13 +147,6 @@ def test_a_suite_that_cannot_be_read_is_a_note(run, suite: dict[str, str] | None
     assert [row["last_version"] for row in output.tables["own_tests"]] == ["1.0"]
 
 
-@pytest.fixture
-def hub() -> Iterator[Hub]:
-    """A GitHub without repositories that really listens."""
-    with serve(Hub()) as served:
-        yield served
-
-
 @pytest.mark.parametrize("tag", ["v1.0", "1.0", "demo-1.0"])
 def test_a_suite_that_the_source_distribution_lacks_is_read_in_the_repository(run, hub: Hub, tag: str) -> None:
     hub.add("ada/demo").tags[tag] = Snapshot("2021-01-01T00:00:00Z", {"tests/test_a.py": TOTAL.format(1)})
@@ -184,3 +179,13 @@ def test_a_repository_without_the_release_is_a_note(
 def test_a_release_whose_suite_cannot_be_read_ends_no_row(run, between: dict[str, str] | None) -> None:
     output = run({"tests/test_a.py": TOTAL.format(1)}, between, {"tests/test_a.py": TOTAL.format(1)})
     assert [(row["version"], row["last_version"]) for row in output.tables["own_tests"]] == [("1.0", "3.0")]
+
+
+@pytest.mark.parametrize("tags", ["[]", '["release"]', '["v{release}"]', '["v{version.major}"]', '["{version"]'])
+def test_a_tag_needs_the_version(tmp_path: Path, tags: str) -> None:
+    text = (RULES / "own_tests.yaml").read_text(encoding="utf-8")
+    changed, count = re.subn(r"(?m)^tags: .*$", f"tags: {tags}", text)
+    assert count == 1
+    (tmp_path / "own_tests.yaml").write_text(changed, encoding="utf-8")
+    with raises(RuleError, "own_tests.yaml"):
+        load(tmp_path / "own_tests.yaml", OwnTestRules)

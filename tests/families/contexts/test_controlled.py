@@ -190,12 +190,14 @@ def test_what_comes_and_goes_has_its_change() -> None:
     assert [rows["lib.old"]["change_id"], rows["lib.new"]["change_id"]] == [row["id"] for row in changes]
 
 
-def test_what_the_library_does_not_offer_is_not_asked_for() -> None:
+def test_an_api_that_no_release_offers_has_no_completion() -> None:
     documents = [api_document("lib.cmp", "Compare two versions.", "1.0", "1.1")]
     removed = change(ChangeKind.REMOVED, "lib.cmp", "1.1", "2.0")
     lives = [life("lib.cmp", "1.0", "1.1", removed_in="2.0")]
     assert made(documents, lives, [removed])
-    assert not made(documents, lives, [removed | {"reach": "unlisted"}])
+    unlisted = removed | {"reach": "unlisted"}
+    assert not made(documents, lives, [unlisted])
+    assert made(documents, lives, [unlisted, removed | {"kind": ChangeKind.PARAMETER_TYPE, "id": "listed once"}])
 
 
 REFUSED = {

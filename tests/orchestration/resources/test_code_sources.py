@@ -71,7 +71,7 @@ def test_what_cannot_be_reached_is_left_out_and_finds_nothing(
     ("sources", "token", "expected"),
     [((ExternalSource.GITHUB,), "a", True), ((ExternalSource.GITHUB,), "", False), ((), "a", False)],
 )
-def test_repositories_are_asked_with_a_token_if_the_profile_wants_it(
+def test_repositories_need_a_token_and_a_profile_with_github(
     index: Index,
     data: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -15,10 +15,10 @@ from pipeline.families.completions_and_migrations.codemods.signatures import Unf
 from pipeline.lake.rows import UsageRow
 
 
-class Taking(Enum):
-    """How a function takes the object whose method it replaces, and the arguments by position."""
+class Receiver(Enum):
+    """Where the receiver of a method call stands in the call of the function that replaces the method."""
 
-    ALONE = auto()
+    FIRST = auto()
     """`obj.do(a)` becomes `do(obj, a)`."""
     IN_LIST = auto()
     """`obj.do(a)` becomes `do([obj, a])`."""
@@ -28,15 +28,14 @@ class Taking(Enum):
 class Move:
     """A path that has another one in the other release, where it lies in the module `module`, or is one.
 
-    `taking` says how a function that replaces a method takes the object, where it does. `refusal` says why no program
-    can follow it, if so.
+    `receiver` is set where a function replaces a method. `refusal` says why no program can follow it, if so.
     """
 
     old: str
     new: str
     module: str
     is_module: bool = False
-    taking: Taking | None = None
+    receiver: Receiver | None = None
     refusal: str | None = None
 
 
@@ -51,7 +50,7 @@ class Mover:
         self.used_names = frozenset(program.used | program.bound.keys())
         self.texts: dict[Span, str] = {}
         self.attributes: dict[Span, str] = {}
-        self.functions: dict[Span, tuple[str, Taking]] = {}
+        self.functions: dict[Span, tuple[str, Receiver]] = {}
         self.imports = ImportPlan()
 
     def follow_all(self, uses: Sequence[tuple[UsageRow, Move]]) -> None:
@@ -111,11 +110,11 @@ class Mover:
     def _indirect(self, span: Span, move: Move, below: int) -> None:
         if below:
             return
-        if move.taking is not None:
+        if move.receiver is not None:
             reached = reach(move.new, move.module, self.program.bound, self.used_names)
             if reached.missing is not None:
                 self.imports.added.add(reached.missing)
-            self.functions[span] = reached.text, move.taking
+            self.functions[span] = reached.text, move.receiver
             return
         if _parent(move.old) != _parent(move.new):
             raise Unfit(f"{move.old} is reached through an object, which has no {move.new}")

@@ -17,7 +17,7 @@ from pipeline.families.completions_and_migrations.codemods.calls import (
     written_arguments,
 )
 from pipeline.families.completions_and_migrations.codemods.imports import ImportEditor
-from pipeline.families.completions_and_migrations.codemods.moves import Move, Mover, Taking
+from pipeline.families.completions_and_migrations.codemods.moves import Move, Mover, Receiver
 from pipeline.families.completions_and_migrations.codemods.program import Pieces, Program, Span, Statement, names_of
 from pipeline.families.completions_and_migrations.codemods.signatures import Parameter, Unfit, adapt, bind, is_unchanged
 from pipeline.lake.rows import RewriteEdit, UsageRow
@@ -177,9 +177,9 @@ class _UseEditor(cst.CSTTransformer):
         return written(updated_node, passed)
 
     def _as_function(
-        self, original: cst.Call, updated: cst.Call, task: Task, function: str, taking: Taking
+        self, original: cst.Call, updated: cst.Call, task: Task, function: str, receiver: Receiver
     ) -> cst.Call:
-        """Write the call of a method as one of a function that takes the object. Errors: Unfit."""
+        """Write the call of a method as one of a function that replaces it. Errors: Unfit."""
         assert isinstance(updated.func, cst.Attribute)
         assert task.recall is not None
         by_name = [argument for argument in updated.args if argument.keyword]
@@ -190,7 +190,7 @@ class _UseEditor(cst.CSTTransformer):
         if unknown := [word.value for word in (each.keyword for each in by_name) if word and word.value not in names]:
             raise Unfit(f"{function} takes no {', '.join(unknown)}")
         values = [updated.func.value, *(argument.value for argument in by_position)]
-        if taking is Taking.IN_LIST:
+        if receiver is Receiver.IN_LIST:
             # A method that takes several things too is given a list of them.
             lists = [value.elements if isinstance(value, cst.List) else [cst.Element(value)] for value in values]
             values = [cst.List([element.with_changes(comma=_DEFAULT) for inner in lists for element in inner])]
