@@ -215,31 +215,31 @@ def _receiver(before: SymbolRow, after: SymbolRow | None) -> Receiver | None:
 def _recall(before: SymbolRow, after: SymbolRow, renamed: Mapping[str, str], *, may_keep: bool = False) -> Recall:
     old = signature_of(before["parameters"], current=False)
     new = signature_of(after["parameters"], current=True)
-    return Recall(old, new, {**_replaced_parameters(before, after), **renamed}, may_keep)
+    replaced = _replaced_parameters(before, after)
+    same = {name: other for name, other in replaced.items() if _takes_the_same(name, other, before)}
+    return Recall(old, new, {**same, **renamed}, may_keep, replaced)
 
 
 def _replaced_parameters(before: SymbolRow, after: SymbolRow) -> dict[str, str]:
-    """Return the parameters that are gone, with those that the library told to give instead and that take the same.
-
-    A replacement need not take the same values, and may mean the opposite. One with the same annotation and the same
-    default does, if that is a value of the library: a literal such as None or False says little.
-    """
-    had = {each["name"]: each for each in before["parameters"]}
+    """Return the parameters that are gone, with those beside them that the library told to give instead."""
+    had = {each["name"] for each in before["parameters"]}
     has = {each["name"] for each in after["parameters"]}
-    replacements = {
-        name: str(each["deprecation"]["replacement"])
-        for name, each in had.items()
-        if name not in has and each["deprecation"] and each["deprecation"]["replacement"] in has & had.keys()
-    }
-
-    def kind(name: str) -> tuple[str | None, str | None]:
-        return had[name]["default"], had[name]["annotation"]
-
     return {
-        name: other
-        for name, other in replacements.items()
-        if kind(name) == kind(other) and had[name]["default"] is not None and literal(had[name]["default"]) is None
+        each["name"]: str(each["deprecation"]["replacement"])
+        for each in before["parameters"]
+        if each["name"] not in has and each["deprecation"] and each["deprecation"]["replacement"] in has & had
     }
+
+
+def _takes_the_same(name: str, other: str, api: SymbolRow) -> bool:
+    """Return whether a parameter takes the values of one that it replaces, and they mean the same.
+
+    They need not, and may mean the opposite. With the same annotation and the same default they do, if that is a value
+    of the library: a literal such as None or False says little.
+    """
+    had = {each["name"]: (each["default"], each["annotation"]) for each in api["parameters"]}
+    default = had[name][0]
+    return had[name] == had[other] and default is not None and literal(default) is None
 
 
 def _prefixes(path: str) -> Iterator[str]:

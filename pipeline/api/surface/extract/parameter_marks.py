@@ -23,7 +23,7 @@ from pipeline.core.vocabularies.surface import ParameterDeprecation, ParameterKi
 
 _VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
 # what is said of a parameter is indented under it, or names it after the directive of the whole
-_OF_A_NAME = re.compile(r"^(?:[ \t]+.*eprecated|\.\.[ \t].*eprecated.*[*`])", re.M)
+_OF_A_NAME = re.compile(r"^(?:[ \t]+.*(?:eprecated|replaces)|\.\.[ \t].*eprecated.*[*`])", re.M)
 _SUBJECT = re.compile(r"(?i)[`'\"]*(\w+)[`'\"]*\s+(?:(?:parameter|argument|keyword)\s+)?(?:is|was|has\s+been)\b")
 
 
@@ -31,7 +31,8 @@ def mark_by_docstring(
     parameters: Sequence[Parameter], docstring: str | None, rules: SurfaceRules, directives: DirectiveRules
 ) -> list[Parameter]:
     """Return the parameters, those marked that a docstring calls deprecated where it describes them."""
-    if not docstring or "eprecated" not in docstring or not _OF_A_NAME.search(docstring):
+    says_so = docstring is not None and ("eprecated" in docstring or "replaces" in docstring)
+    if not docstring or not says_so or not _OF_A_NAME.search(docstring):
         return list(parameters)
     return _marked(parameters, _documented_marks(docstring, {p["name"] for p in parameters}, rules, directives))
 
@@ -79,10 +80,14 @@ def _filled(existing: ParameterMark | None, mark: ParameterMark) -> ParameterMar
 def _documented_marks(
     docstring: str, names: set[str], rules: SurfaceRules, directives: DirectiveRules
 ) -> dict[str, ParameterMark]:
-    """Return the marks that a docstring puts on parameters; what is about one value or another library is none."""
+    """Return the marks that a docstring puts on parameters; what is about one value or another library is none.
+
+    Flask writes "``path`` replaces the ``filename`` parameter." under the release that brought `path`.
+    """
+    read_here = read_directives(docstring, directives)
     statements = [
         directive
-        for directive in name_parameters(read_directives(docstring, directives), names, directives)
+        for directive in name_parameters(read_here, names, directives)
         if directive.owner is DirectiveOwner.PARAMETER and directive.name in names and not _of_another(directive, names)
     ]
     gone = {
@@ -99,6 +104,11 @@ def _documented_marks(
                 str(directive.name),
                 _mark(directive.version_text, removal, first_match(read.replacement, directive.text)),
             )
+    for directive in read_here:
+        replaced = directives.replaced_parameter.find(directive.text)
+        replacement = first_match(read.replacement, directive.text)
+        if directive.owner is DirectiveOwner.API and replaced in names and replacement in names - {replaced}:
+            marks.setdefault(str(replaced), _mark(directive.version_text, None, replacement))
     return marks
 
 

@@ -46,6 +46,7 @@ class DirectiveRules(Rule):
     worth_reading: re.Pattern[str]
     sentences: tuple[Sentence, ...]
     named_parameter: TextPattern
+    replaced_parameter: TextPattern
     about_parts: tuple[Words, ...]
     visible_changes: tuple[KindWords, ...]
     placeholders: re.Pattern[str]

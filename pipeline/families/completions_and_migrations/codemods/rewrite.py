@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import libcst as cst
 
@@ -29,6 +29,7 @@ _DEFAULT = cst.MaybeSentinel.DEFAULT
 class Recall:
     """How a callable is called in both releases; `renamed` are parameters, old name to new.
 
+    `replaced` are those that the library says to give instead, which need not take the same values.
     What another API replaces `may_keep` arguments by position, where no name of a parameter tells how to give them.
     """
 
@@ -36,6 +37,7 @@ class Recall:
     after: tuple[Parameter, ...]
     renamed: Mapping[str, str]
     may_keep: bool = False
+    replaced: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,7 @@ class _UseEditor(cst.CSTTransformer):
         recall, arguments = task.recall, written_arguments(original_node)
         try:
             bound = bind(arguments, recall.before)
-            passed = adapt(arguments, recall.before, recall.after, recall.renamed)
+            passed = adapt(arguments, recall.before, recall.after, recall.renamed, recall.replaced)
         except Unfit:
             if recall.may_keep and not any(argument.keyword or argument.star for argument in arguments):
                 return updated_node

@@ -104,24 +104,34 @@ def adapt(
     before: Sequence[Parameter],
     after: Sequence[Parameter],
     renamed: Mapping[str, str],
+    replaced: Mapping[str, str] | None = None,
 ) -> list[Passed]:
     """Write the arguments of a call that is right for `before` for `after`; `renamed` are new names of parameters.
 
     An argument keeps its way of being given where it can. One whose parameter is gone is left out if it gives what
-    `before` takes anyway; one is added where `after` requires it, or takes another value by default.
+    `before` takes anyway; one is added where `after` requires it, or takes another value by default. `replaced` are
+    parameters that both have and the library says to give instead: only a text is taken to mean the same there, as
+    False may mean True.
 
     Errors: Unfit.
     """
     target = _Target(after)
-    bound = _collected_now(arguments, bind(arguments, before), before, target, renamed)
+    takers = bind(arguments, before)
+    of_texts = {
+        name: replaced[name]
+        for argument, name in zip(arguments, takers, strict=True)
+        if replaced and name in replaced and isinstance((literal(argument.value) or (None,))[0], str)
+    }
+    renamed = {**of_texts, **renamed}
+    bound = _collected_now(arguments, takers, before, target, renamed)
     values = dict(_passed_on(arguments, bound, before, target, renamed))
     values |= dict(_missing(values, before, after, renamed))
     by_position = list(_by_position(values, arguments, target))
     rest = [at for at, name in enumerate(bound) if name == "*"]
     if rest and (len(by_position) < len(target.places) or ParameterKind.VAR_POSITIONAL not in target.kinds):
         raise Unfit("further arguments by position have no place")
-    in_order = sorted(values.items(), key=lambda item: (item[1].source is None, item[1].source or 0))
-    by_name = [passed for name, passed in in_order if name not in by_position]
+    as_given = sorted(values.items(), key=lambda item: (item[1].source is None, item[1].source or 0))
+    by_name = [passed for name, passed in as_given if name not in by_position]
     for passed in by_name:
         if passed.parameter in target.only_by_position:
             raise Unfit(f"{passed.parameter} can be given by position only, and what stands before it is not given")

@@ -85,6 +85,16 @@ def test_a_directive_of_the_whole_that_names_a_parameter(text):
     assert rows(source)["pkg.f"]["deprecation"] is None
 
 
+def test_a_directive_of_the_whole_that_names_a_parameter_and_what_replaces_it():
+    # Flask 2.1: send_file
+    source = "def f(a, squeeze=None, reduce=None):\n    '''Do.\n\n    .. versionchanged:: 2.0\n        TEXT\n    '''\n"
+    replaced = source.replace("TEXT", "``reduce`` replaces the ``squeeze`` parameter. It may be a string.")
+    assert marks(replaced) == ["squeeze: positional_or_keyword, entirely, since 2.0, use reduce"]
+    assert rows(replaced)["pkg.f"]["deprecation"] is None
+    others = "``reduce`` replaces the ``squeeze`` function.", "``NaN`` replaces the ``squeeze`` parameter."
+    assert [marks(source.replace("TEXT", text)) for text in others] == [[], []]
+
+
 def test_a_directive_about_one_value_or_of_the_whole_marks_no_parameter():
     about_value = NUMPY.replace("Use `reduce` instead. It will", "Passing a string is deprecated and will")
     whole = "def f(squeeze=1):\n    '''Do.\n\n    .. deprecated:: 1.1\n    '''\n"

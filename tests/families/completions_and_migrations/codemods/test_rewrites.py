@@ -58,6 +58,15 @@ WARNS = """    if how is not UNSET:
             way = how
 """
 
+REPLACED = (
+    module(
+        "def fetch(name, how=None, way=None):\n"
+        '    """Fetch.\n\n    .. versionchanged:: 2.0\n        ``way`` replaces the ``how`` parameter.\n    """\n'
+        "    return name, way or how\n"
+    ),
+    module("def fetch(name, way=None): return name, way\n"),
+)
+
 CASES = {
     "a rename, by the module": Case(*RENAMED, "import lib\nx = lib.fetch('a')\n", "import lib\nx = lib.load('a')\n"),
     "a rename, by a short name of the module": Case(
@@ -137,6 +146,9 @@ CASES = {
         module("UNSET = set()\ndef fetch(name, way=UNSET): return name, way\n"),
         "import lib\nx = lib.fetch('a', how=1)\n",
         "import lib\nx = lib.fetch('a', way=1)\n",
+    ),
+    "a parameter gone for one that its documentation names, and a text": Case(
+        *REPLACED, "import lib\nx = lib.fetch('a', how='fast')\n", "import lib\nx = lib.fetch('a', way='fast')\n"
     ),
     "a parameter gone that had its default": Case(
         module("def fetch(name, how=None, size=1): return name, size\n"),
@@ -221,6 +233,11 @@ def test_what_only_the_new_release_documents_is_written_backwards(name: str) -> 
 
 
 REFUSED = {
+    "a parameter gone for one that may mean the opposite": (
+        *REPLACED,
+        "import lib\nx = lib.fetch('a', how=False)\n",
+        "how is gone, and False is not what is taken without it",
+    ),
     "a parameter gone for its opposite": (
         module(f"import warnings\ndef fetch(name, how=False, way=False):\n{WARNS}    return name, way or not how\n"),
         module("def fetch(name, way=False): return name, way\n"),
