@@ -20,7 +20,7 @@ from pipeline.api.history.rules import LifecycleRules
 from pipeline.core.vocabularies.changes import MARKED, OF_TYPES, OFFERED, WHOLE, ChangeKind, LibEvolutionEvalTag
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome, VerdictRole
-from pipeline.core.vocabularies.samples import Evidence
+from pipeline.core.vocabularies.samples import Evidence, SnippetSource
 from pipeline.execution.environments.resolution.request import request_of
 from pipeline.execution.validation.cases import Result
 from pipeline.execution.validation.runs import Run
@@ -113,7 +113,7 @@ def _shortened(text: str) -> str:
 def behaviours_stage(tables: Tables, rules: LifecycleRules, runner: Runner) -> Output:
     """Make the table `behaviours` of a library; the unit is a program with other results in two consecutive releases.
 
-    It is a row, one for each API and pair of releases, where the program uses one API, which both releases have and of
+    It is a row, one for each API and pair of releases, where the program shows one API, which both releases have and of
     which the catalogue lists no change; else it is OTHER_CAUSE, or UNLISTED_CHANGE where it uses several. Where the
     environments of both releases differ in more than the library, the program must come out so, too, where the release
     in which it failed is installed beside the dependencies, and on the Python, of the other one: else OTHER_CAUSE.
@@ -138,7 +138,7 @@ def behaviours_stage(tables: Tables, rules: LifecycleRules, runner: Runner) -> O
         paths = used[pair.snippet["id"]]
         if listed := next(_explaining(paths, (old, new), catalogue[pair.new_version]), None):
             return Reject(pair.key, RejectReason.OTHER_CAUSE, f"{listed['kind']}: {listed['path']}")
-        path = _api_of(paths, pair.snippet["path"])
+        path = _api_of(paths, pair.snippet)
         if path is None or not (old.alive(path) and new.alive(path)):
             return Reject(pair.key, RejectReason.UNLISTED_CHANGE, f"of {', '.join(sorted(paths))}: {pair.detail}")
         return pair, path
@@ -267,12 +267,19 @@ def _explaining(paths: Collection[str], indexes: Sequence[Index], changes: Itera
             yield change
 
 
-def _api_of(paths: Collection[str], documented: str | None) -> str | None:
-    """Return the one API that a program uses; that of its docstring where all others are members of it."""
+def _api_of(paths: Collection[str], snippet: SnippetRow) -> str | None:
+    """Return the one API that a program uses; that of its docstring where all others are members of it.
+
+    A program that was cut out of a test for the results of one API is of that one.
+    """
+    example_of = snippet["example_of"] or ()
+    if snippet["source"] == SnippetSource.OWN_TEST and len(example_of) == 1:
+        return example_of[0]
     owners = {owner for path in paths for owner in _owners(path)}
     single = [path for path in paths if path not in owners]
     if len(single) == 1:
         return single[0]
+    documented = snippet["path"]
     if documented in paths and all(documented in {path, *_owners(path)} for path in single):
         return documented
     return None

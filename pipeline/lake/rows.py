@@ -1066,7 +1066,7 @@ class WitnessRow(TypedDict):
     test: str | None
     old_snippet_id: str | None
     new_snippet_id: str | None
-    change_id: str
+    change_id: str | None
     distinctive: bool
     old_path: str | None
     new_path: str | None

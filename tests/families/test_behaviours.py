@@ -11,6 +11,7 @@ import pytest
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
+from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.validation.cases import Result
 from pipeline.families.behaviours import behaviours_stage, by_place, retagged
@@ -111,6 +112,13 @@ def test_an_example_with_another_output_shows_that_its_api_changed() -> None:
         "snippet_id": PROGRAM["id"],
     }
     assert {name: row[name] for name in expected} == expected
+
+
+def test_a_program_of_a_test_is_of_the_api_whose_results_it_shows() -> None:
+    of_test: Any = PROGRAM | {"source": SnippetSource.OWN_TEST, "example_of": ["lib.load"]}
+    uses = usages(of_test, {"fetch": "lib.fetch", "load": "lib.load"})
+    (row,) = stage(snippets=[of_test], usages=uses).tables["behaviours"]
+    assert row["path"] == "lib.load"
 
 
 ENDS = {

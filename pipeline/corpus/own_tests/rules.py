@@ -25,6 +25,7 @@ class WitnessRules(Rule):
     programs_per_change: int = Field(ge=1)
     per_release: int = Field(ge=0)
     per_change: int = Field(ge=1)
+    whole_test_s: float = Field(gt=0)
 
 
 class WrittenRules(Rule):

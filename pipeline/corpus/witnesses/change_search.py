@@ -364,7 +364,8 @@ class ChangeSearch:
             place,
         )
         forms = (written, None) if side.is_old else (None, written)
-        return witness_row(change, *forms, distinctive=distinctive)
+        versions = change["old_version"], change["new_version"]
+        return witness_row(change["library"], change["id"], versions, *forms, distinctive=distinctive)
 
     def _changed(self, side: ChangeSide, program: UsingProgram, place: int) -> set[str]:
         paths = {use.path for use in program.uses[place]}

@@ -257,6 +257,41 @@ class TestScripts:
             raise Refused(RejectReason.NO_CHECK, "nothing that can be printed without fixtures depends on the use")
         return list(programs.values())
 
+    def runnable(self, test: OwnTestRow, version: str) -> tuple[Line, ...]:
+        """Return the lines of a test that do without its fixtures and without pytest.
+
+        Errors: Refused.
+        """
+        script = self._script(test, version)
+        lost = set(script.unbound)
+        lines: list[Line] = []
+        for line in script.lines:
+            if line.needs & lost or "pytest" in line.text:
+                lost |= line.binds
+            else:
+                lines.append(line)
+        return tuple(lines)
+
+    def ending_at(self, test: OwnTestRow, version: str, line: Line) -> list[UsingProgram]:
+        """Return the programs that come first to print what a line of a test leads to, if that is of one API.
+
+        Before one that prints only that things are equal, or of which class, stand those that print these things.
+        """
+        api, script = self._apis[version], self._script(test, version)
+        place = next(number for number, each in enumerate(script.lines) if each is line)
+        programs: dict[str, UsingProgram] = {}
+        for extent in (Extent.TIGHT, Extent.LOOSE):
+            for end in script.ends(place, extent):
+                lines = tuple(slice_to(script.lines, end, tight=extent is Extent.TIGHT))
+                for last in (*values_behind(lines[-1]), lines[-1]):
+                    every = (*lines[:-1], last)
+                    uses = tuple(uses_by_line(every, api))
+                    core = _only_api(uses, every.index(line) if line in every else len(every) - 1)
+                    if core is not None and not any(each.needs & script.unbound for each in every):
+                        program = UsingProgram(test, every, uses, core)
+                        programs.setdefault(program.size[1], program)
+        return list(programs.values())
+
     def valued(self, program: UsingProgram, side: ChangeSide) -> UsingProgram | None:
         """Return a program that prints the value of the API where an assertion looks whether it equals another, or is.
 
@@ -492,12 +527,37 @@ class _Script:
                 return UsingProgram(test, lines, tuple(self.uses[number] for number in chosen), use)
         return None
 
+    def ends(self, place: int, extent: Extent) -> Iterator[int]:
+        """Yield the first place of an assertion that needs a line, itself included, if there is one."""
+        for end in range(place, len(self.lines)):
+            if self.lines[end].expectation is None or isinstance(self.lines[end].node, _DEFINITION):
+                continue
+            if any(each is self.lines[place] for each in slice_to(self.lines, end, tight=extent is Extent.TIGHT)):
+                yield end
+                return
+
     def _last_need(self, place: int) -> int | None:
         """Return the last line that needs what a line defines, None where none does."""
         for number in range(len(self.lines) - 1, place, -1):
             if any(line is self.lines[place] for line in slice_to(self.lines, number, tight=True)):
                 return number
         return None
+
+
+def _only_api(uses: Sequence[tuple[Use, ...]], place: int) -> Use | None:
+    """Return the use of the one API in a line, or of the one in all lines where that has none; modules aside."""
+    for of_lines in (uses[place : place + 1], uses):
+        every = [use for each in of_lines for use in each]
+        paths = {use.path for use in every}
+        last = [use for use in every if not any(path.startswith(f"{use.path}.") for path in paths)]
+        if last:
+            return last[-1] if len({use.path for use in last}) == 1 else None
+    return None
+
+
+def waits_for_warning(text: str) -> bool:
+    """Say whether a program uses a helper of tests that fails where nothing warns."""
+    return _WANTS_WARNING.search(text) is not None
 
 
 def entered(node: ast.AST) -> Iterator[ast.expr]:
@@ -626,7 +686,7 @@ def is_symptom(change: ChangeRow, path: str, keyword: str | None, outcome: Outco
         return "TypeError" in message and (named or (function and "positional argument" in message))
     if kind == ChangeKind.BASES:
         return outcome == Outcome.API_MISSING or _OF_BASES.search(text) is not None
-    return outcome != Outcome.FAILED_ASSERTION or _WANTS_WARNING.search(text) is None
+    return outcome != Outcome.FAILED_ASSERTION or not waits_for_warning(text)
 
 
 def _word(name: str, text: str) -> bool:

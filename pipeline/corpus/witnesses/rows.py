@@ -14,7 +14,7 @@ from pipeline.corpus.witnesses.candidates import text_of
 from pipeline.corpus.witnesses.distinctive import LONGEST_OUTPUT
 from pipeline.corpus.witnesses.scripts import OUTPUT, Line
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import ChangeRow, OwnTestRow, SnippetCheck, WitnessRow
+from pipeline.lake.rows import OwnTestRow, SnippetCheck, WitnessRow
 
 ADDRESS = re.compile(r"\bat 0x|\bid=\d{6}| @ \d{9}|/tmp\b")
 """Parts of an output that differ in each run."""
@@ -57,16 +57,16 @@ class ProgramForm:
 
 
 def witness_row(
-    change: ChangeRow,
+    library: str,
+    change_id: str | None,
+    versions: tuple[str, str],
     old: ProgramForm | None,
     new: ProgramForm | None,
-    versions: tuple[str, str] | None = None,
     *,
     distinctive: bool = True,
 ) -> WitnessRow:
     """Return the row of a program that shows a change, or of two that do the same on either side of it."""
-    library = change["library"]
-    old_version, new_version = versions or (change["old_version"], change["new_version"])
+    old_version, new_version = versions
     latest = new or old
     assert latest is not None
     codes = [form.code if form else "" for form in (old, new)]
@@ -86,7 +86,7 @@ def witness_row(
         "test": latest.test["test"] if latest.test else None,
         "old_snippet_id": ids[0],
         "new_snippet_id": ids[1],
-        "change_id": change["id"],
+        "change_id": change_id,
         "distinctive": distinctive,
         "old_path": old.path if old else None,
         "new_path": new.path if new else None,

@@ -37,8 +37,8 @@ class ScriptRuns:
     notes: list[Reject] = field(default_factory=list)
     _environments: dict[str, Environment | None] = field(default_factory=dict)
 
-    def run(self, scripts: Mapping[str, Mapping[str, Sequence[Line]]]) -> None:
-        """Run scripts by release and text, each that was not run there.
+    def run(self, scripts: Mapping[str, Mapping[str, Sequence[Line]]], time_s: float | None = None) -> None:
+        """Run scripts by release and text, each that was not run there; each for `time_s` at most, if less is wanted.
 
         Errors: those of `EnvironmentStore.open`.
         """
@@ -54,16 +54,17 @@ class ScriptRuns:
             names = tuple(self.releases[version]["import_names"])
             cases = [Case(content_id(text), "", marked(by_text[text]), import_names=names) for text in texts]
             with at_release(version):
-                results = attempt(version, self._run_in, environment, cases)
+                results = attempt(version, self._run_in, environment, cases, time_s)
             if isinstance(results, Reject):
                 self.notes.append(results)
             else:
                 self.results |= {(text, version): result for text, result in zip(texts, results, strict=True)}
 
-    def _run_in(self, environment: Environment, cases: Sequence[Case]) -> list[Result]:
+    def _run_in(self, environment: Environment, cases: Sequence[Case], time_s: float | None) -> list[Result]:
         runner = self.runner
         # What a deprecated API warns of would stand among what is printed.
         rules = runner.rules.once.model_copy(update={"ignore_warnings": True})
+        rules = rules.model_copy(update={"time_s": time_s}) if time_s else rules
         return run_cases(environment, cases, runner.sandbox, rules, runner.workers, None, runner.memory)
 
     def _built(self, version: str) -> EnvironmentRow | Reject:

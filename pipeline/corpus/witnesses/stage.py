@@ -16,6 +16,7 @@ from pipeline.corpus.witnesses.candidates import Catalogue
 from pipeline.corpus.witnesses.change_search import ChangeSearch
 from pipeline.corpus.witnesses.changed_uses import TestScripts, sides_of
 from pipeline.corpus.witnesses.distinctive import plain_code, rank
+from pipeline.corpus.witnesses.other_results import OtherResults
 from pipeline.corpus.witnesses.script_runs import ScriptRuns
 from pipeline.corpus.witnesses.scripts import OF_RAISED
 from pipeline.corpus.witnesses.two_forms import changed_forms, forms_of, run_forms, within_quota, witness_of
@@ -23,7 +24,7 @@ from pipeline.corpus.witnesses.values_of_tests import ValuesOfTests
 from pipeline.corpus.witnesses.written import ProgramWriter
 from pipeline.execution.validation.stage import Runner
 from pipeline.lake.guard import guarded, parted
-from pipeline.lake.intervals import holding_at
+from pipeline.lake.intervals import chains, holding_at
 from pipeline.lake.rows import Tables, WitnessRow
 from pipeline.lake.stage import Output, Reject
 
@@ -38,6 +39,10 @@ def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: 
     The other unit is a test with another program in the next release. It is a row where the old program fails in the
     new release, the new program prints there what the old one printed in its own, and the line that fails uses an API
     that the catalogue says to have changed. Where the catalogue says nothing of it, it is the reject UNLISTED_CHANGE.
+
+    The third unit is a test that a release has and its neighbour has not. It is a row without a change where it prints
+    something else there, and the API that it uses is in both and not listed as changed.
+
     A release without an environment is a note.
 
     Errors: those of `EnvironmentStore.open`.
@@ -54,6 +59,7 @@ def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: 
     changes = [change for change in sorted(tables["changes"], key=lambda row: row["id"]) if sides_of(change)]
     sides = [side for change in changes for side in sides_of(change)]
     versions = {side.home for side in sides} | {version for each in forms for version in each.versions}
+    versions |= {version for chain in chains(tables["releases"]) for version in chain if tables["own_tests"]}
     apis = {
         version: Api(
             {row["path"]: row for row in holding_at(tables["symbols"], version)},
@@ -75,7 +81,10 @@ def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: 
     of_pairs, refused = parted(
         guarded(forms, lambda each: each.key, lambda each: [witness_of(each, runs.results, catalogue, apis)])
     )
-    rows, surplus = _one_of_each([*of_changes, *of_pairs], apis, rules)
+    other_results = OtherResults(scripts, apis, catalogue, runs, rules.witness)
+    of_results, unshown = other_results.witnesses(tables["releases"], tables["own_tests"])
+    rejects += unshown
+    rows, surplus = _one_of_each([*of_changes, *of_pairs, *of_results], apis, rules)
     rejects += [*refused, *surplus]
     return Output({"witnesses": rows}, len(rows) + len(rejects), len(rows), rejects, runs.notes)
 
@@ -109,7 +118,8 @@ def _one_of_each(
     for row in sorted(rows, key=order):
         key = f"{row['test'] or 'written'} {row['old_version']} {row['new_version']}"
         most = rules.witness.per_change if row["source"] == SnippetSource.OWN_TEST else rules.written.per_change
-        change = f"{row['change_id']} {bool(row['old_code'])} {bool(row['new_code'])}"
+        change = row["change_id"] or f"{row['old_path'] or row['new_path']} {row['new_version']}"
+        change += f" {bool(row['old_code'])} {bool(row['new_code'])}"
         meaning = (
             row["old_version"],
             row["new_version"],

@@ -178,7 +178,9 @@ def witness_of(
             downwards = outputs(candidate.new, new_runs[0]) == after
             outcome = Outcome.PASSED if downwards else outcome_of(new_runs[0])
             return witness_row(
-                cause.change,
+                cause.change["library"],
+                cause.change["id"],
+                forms.versions,
                 ProgramForm.of(
                     candidate.old,
                     before,
@@ -197,7 +199,6 @@ def witness_of(
                     outcome,
                     failing_place(candidate.new, after, new_runs[0]),
                 ),
-                forms.versions,
             )
     _, reason, detail = max(reached, key=lambda each: each[0])
     return Reject(forms.key, reason, detail)

@@ -15,12 +15,13 @@ from pipeline.core.vocabularies.changes import WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.usages.text import parse_program, source_of
+from pipeline.families.behaviours import by_place
 from pipeline.families.compatibilities.rules import CompatibilityRules
 from pipeline.families.proof import OTHER_RESULTS
 from pipeline.families.uninformative import uninformative
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import ChangeRow, CompatibilityRow, ReleaseRow, SnippetRow, Tables, VerdictRow
+from pipeline.lake.rows import BehaviourRow, ChangeRow, CompatibilityRow, ReleaseRow, SnippetRow, Tables, VerdictRow
 from pipeline.lake.stage import Output, Reject
 
 _OF_NAMED_TUPLES = frozenset({"_asdict", "_field_defaults", "_fields", "_make", "_replace"})
@@ -35,7 +36,7 @@ class _Program:
     """A program that shows a change, with the public path by which it uses what changed."""
 
     snippet: SnippetRow
-    change: ChangeRow
+    change: ChangeRow | BehaviourRow
     path: str
 
     @property
@@ -76,17 +77,9 @@ def compatibilities_stage(tables: Tables, rules: CompatibilityRules, fails: Coll
 
 
 def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[str]) -> Iterator[_Program | Reject]:
-    """Yield the programs of witnesses, each with its change once."""
-    snippets = {row["id"]: row for row in tables["snippets"]}
-    changes = {row["id"]: row for row in tables["changes"]}
-    programs: dict[str, _Program] = {}
-    for row in tables["witnesses"]:
-        for snippet_id, path in ((row["old_snippet_id"], row["old_path"]), (row["new_snippet_id"], row["new_path"])):
-            if snippet_id in snippets and row["change_id"] in changes and path is not None:
-                program = _Program(snippets[snippet_id], changes[row["change_id"]], path)
-                programs.setdefault(program.key, program)
+    """Yield the programs of witnesses that may be questions."""
     own_version = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, versions))})(?![\w.])")
-    for program in programs.values():
+    for program in _of_witnesses(tables):
         code = source_of(program.snippet)
         if program.change["kind"] in rules.without_kinds:
             yield Reject(program.key, RejectReason.UNCHANGED, f"a change of {program.change['kind']}")
@@ -100,6 +93,23 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
             yield Reject(program.key, RejectReason.LEAKS_ANSWER, f"the program has {leak[0]!r}")
         else:
             yield program
+
+
+def _of_witnesses(tables: Tables) -> Iterable[_Program]:
+    """Return the programs of witnesses, each with its change once: a listed one, else one of behaviour."""
+    snippets = {row["id"]: row for row in tables["snippets"]}
+    changes = {row["id"]: row for row in tables["changes"]}
+    of_results = by_place(tables["behaviours"])
+    programs: dict[str, _Program] = {}
+    for row in tables["witnesses"]:
+        for snippet_id, path in ((row["old_snippet_id"], row["old_path"]), (row["new_snippet_id"], row["new_path"])):
+            if snippet_id in snippets and path is not None:
+                listed = row["change_id"]
+                change = changes.get(listed) if listed else of_results.get((path, row["new_version"]))
+                if change is not None:
+                    program = _Program(snippets[snippet_id], change, path)
+                    programs.setdefault(program.key, program)
+    return programs.values()
 
 
 def _private_name(path: str, code: str) -> str | None:

@@ -88,6 +88,8 @@ def witnessed_changes(witnesses: Iterable[WitnessRow], changes: Iterable[ChangeR
     by_id = {change["id"]: change for change in changes}
     by_snippet: dict[str, WitnessChange] = {}
     for row in sorted((row for row in witnesses if row["distinctive"]), key=lambda row: row["id"], reverse=True):
+        if row["change_id"] is None:
+            continue
         change = by_id[row["change_id"]]
         forms = (row["old_snippet_id"], row["old_fails_at"]), (row["new_snippet_id"], row["new_fails_at"])
         by_snippet |= {key: WitnessChange(change, place) for key, place in forms if key}

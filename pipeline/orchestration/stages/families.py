@@ -24,7 +24,7 @@ def families(resources: Resources) -> Iterator[Stage]:
     rules = resources.rules
     yield declared(
         "compatibilities",
-        reads="releases snippets changes witnesses verdicts",
+        reads="releases snippets changes behaviours witnesses verdicts",
         writes="compatibilities",
         depends=lambda: [rules.compatibilities, sorted(rules.quality.fails_in_target)],
         run=lambda tables: compatibilities_stage(tables, rules.compatibilities, rules.quality.fails_in_target),

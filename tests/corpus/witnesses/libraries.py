@@ -23,7 +23,7 @@ def run_in_folders(
         (folder / version).mkdir()
         (folder / version / f"{module}.py").write_text(source)
 
-    def run(self: ScriptRuns, scripts: Mapping[str, Mapping[str, Sequence[Line]]]) -> None:
+    def run(self: ScriptRuns, scripts: Mapping[str, Mapping[str, Sequence[Line]]], time_s: float | None = None) -> None:
         for version, by_text in scripts.items():
             for text, lines in by_text.items():
                 command = [sys.executable, "-c", marked(lines)]

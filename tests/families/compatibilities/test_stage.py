@@ -67,6 +67,7 @@ def tried(store: Store, *codes: str, paths: Sequence[str] = (), **tables: Any) -
         "releases": releases(*LIBRARIES),
         "snippets": snippets,
         "changes": [CHANGE],
+        "behaviours": [],
         "witnesses": witnesses,
         "environments": [environment_row(version, store.environments[version]) for version in reversed(LIBRARIES)],
     }
@@ -100,6 +101,22 @@ def test_the_answer_is_where_it_passes(store: Store, code: str, compatible: list
     passed = [version for version, outcome in zip(asked, row["outcomes"], strict=True) if outcome == Outcome.PASSED]
     assert passed == compatible
     assert row["lock_id"] == environment_row(compatible[-1], store.environments[compatible[-1]])["lock_id"]
+
+
+def test_a_program_of_no_listed_change_is_one_of_a_change_of_behaviour(store: Store) -> None:
+    code = ">>> import lib\n>>> lib.load(2)\n2\n"
+    witness = {"change_id": None, "new_version": "1.10", "old_snippet_id": program(code, "lib.load")["id"]}
+    witness |= {"old_path": "lib.load", "new_snippet_id": None, "new_path": None}
+    of_results = CHANGE | {"id": "results", "path": "lib.load", "canonical_path": "lib.load", "new_version": "1.10"}
+    of_results |= {"kind": ChangeKind.BEHAVIOUR}
+    (row,) = tried(store, code, paths=["lib.load"], witnesses=[witness], behaviours=[of_results]).tables[
+        "compatibilities"
+    ]
+    assert (row["change_id"], row["path"], row["version"]) == ("results", "lib.load", "1.10")
+    assert row["compatible"] == ["1.1", "1.2"]
+    # Where running beside the same dependencies has not shown the change, there is none.
+    output = tried(store, code, paths=["lib.load"], witnesses=[witness])
+    assert (output.tables["compatibilities"], output.rejects) == ([], [])
 
 
 @pytest.mark.parametrize(

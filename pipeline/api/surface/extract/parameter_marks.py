@@ -31,8 +31,8 @@ def mark_by_docstring(
     parameters: Sequence[Parameter], docstring: str | None, rules: SurfaceRules, directives: DirectiveRules
 ) -> list[Parameter]:
     """Return the parameters, those marked that a docstring calls deprecated where it describes them."""
-    says_so = docstring is not None and ("eprecated" in docstring or "replaces" in docstring)
-    if not docstring or not says_so or not _OF_A_NAME.search(docstring):
+    is_marked = docstring is not None and ("eprecated" in docstring or "replaces" in docstring)
+    if not docstring or not is_marked or not _OF_A_NAME.search(docstring):
         return list(parameters)
     return _marked(parameters, _documented_marks(docstring, {p["name"] for p in parameters}, rules, directives))
 

@@ -130,8 +130,8 @@ def adapt(
     rest = [at for at, name in enumerate(bound) if name == "*"]
     if rest and (len(by_position) < len(target.places) or ParameterKind.VAR_POSITIONAL not in target.kinds):
         raise Unfit("further arguments by position have no place")
-    as_given = sorted(values.items(), key=lambda item: (item[1].source is None, item[1].source or 0))
-    by_name = [passed for name, passed in as_given if name not in by_position]
+    by_source = sorted(values.items(), key=lambda item: (item[1].source is None, item[1].source or 0))
+    by_name = [passed for name, passed in by_source if name not in by_position]
     for passed in by_name:
         if passed.parameter in target.only_by_position:
             raise Unfit(f"{passed.parameter} can be given by position only, and what stands before it is not given")
