@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from enum import Enum, auto
 from typing import Any, Generic, Literal
 
-from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Facet, Metric
 from pipeline.execution.validation.cases import Case
 from pipeline.lake.rows import AnyRow, R
 from pipeline.lake.schema import table
 
-_DISCRIMINATING = "discriminating"
+DISCRIMINATING = "discriminating"
+"""The column that states whether a run tells releases apart."""
 
 TAGS = ("versicode_tag", "libevolutioneval_tag")
 DESCRIPTION = "description"
@@ -161,6 +162,9 @@ class InstanceFamily:
     version: str = "version"
     release_time: str = "release_time"
     """The columns with the release that the reference is right for."""
+    dated_by: tuple[str, ...] = ("release_time", "created_time")
+    """The columns with the times before which nobody could know the answer, or have read it: the release of the
+    version, and the first publication of the code. Each lies after a training cutoff in the view `post_cutoff`."""
     retrieves: bool = False
     """An answer may be a list of documents."""
     verbatim: bool = False
@@ -182,12 +186,14 @@ class InstanceFamily:
 
     @property
     def has_discriminating(self) -> bool:
-        """Whether its rows state if they are discriminating."""
-        return any(column.name == _DISCRIMINATING for column in table(self.published).columns)
+        """Whether its rows, or those behind them, state if they are discriminating."""
+        is_column = any(column.name == DISCRIMINATING for column in table(self.published).columns)
+        return is_column or self.view_of is not None
 
-    def is_in(self, view: View, row: AnyRow) -> bool:
-        """Return whether a row belongs to a view."""
-        return view is View.ALL or not self.has_discriminating or row.get(_DISCRIMINATING) is True
+    def day_of(self, row: AnyRow) -> date | None:
+        """Return the earliest day of the times that date a row, UTC; None where the row lacks one of them."""
+        times = [row.get(column) for column in self.dated_by]
+        return None if None in times else min(time.date() for time in times if time is not None)
 
     @property
     def tagged(self) -> bool:

@@ -50,6 +50,13 @@ def test_it_is_scored_asked_exported_and_made_again(family: InstanceFamily) -> N
 
 
 @of_family
+def test_its_times_are_columns_of_its_rows(family: InstanceFamily) -> None:
+    dated = BY_NAME[family.view_of] if family.view_of else family
+    assert {*family.dated_by} <= columns(dated.published)
+    assert family.dated_by == dated.dated_by
+
+
+@of_family
 def test_its_setting_asks_for_it(family: InstanceFamily) -> None:
     rules = prompt_rules()[family.setting]
     assert rules.templates[rules.settings[family.setting].template].family is family.name

@@ -41,7 +41,7 @@ UNTYPED = {
     "audit": 22,
     "cli": 1,
     "corpus": 1,
-    "evaluation": 38,
+    "evaluation": 37,
     "families": 4,
     "quality": 30,
     "snapshots": 53,

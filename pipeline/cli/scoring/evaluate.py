@@ -14,6 +14,7 @@ import typer
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, print_json, progress
 from pipeline.cli.scoring.score import as_json, print_scored, rules_for, sandboxed
+from pipeline.cli.scoring.views import Cutoff, ViewName, view_of
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
@@ -24,6 +25,7 @@ from pipeline.evaluation.asking.report import report_of
 from pipeline.evaluation.prompts.rules import prompt_rules
 from pipeline.evaluation.scores.result import Measured, result_of, write_result
 from pipeline.evaluation.scores.score import REFERENCE_RUNS, score_predictions, write
+from pipeline.evaluation.views import ALL_ROWS, TaskView
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.lake.tables import replacing
@@ -70,7 +72,8 @@ def evaluate_model(
     endpoint: Annotated[
         str | None, typer.Option(help="Base address, such as http://localhost:8000/v1.", metavar="URL")
     ] = None,
-    view: Annotated[View, typer.Option(help="Which rows are tasks.")] = View.DISCRIMINATING,
+    view: ViewName = View.DISCRIMINATING,
+    cutoff: Cutoff = None,
     samples: Annotated[int, typer.Option("--n", min=1, max=1000, help="Samples of each answer.")] = 1,
     k: Annotated[str | None, typer.Option("--k", help="Samples drawn.", metavar="1,3,10")] = None,
     tasks: Annotated[int | None, typer.Option(min=1, help="Only so many tasks, a fixed random choice.")] = None,
@@ -105,7 +108,7 @@ def evaluate_model(
         fail(f"{setting} shows failed answers: use `driftline prompts --attempts` and `driftline score`", BAD_USAGE)
     if folder.exists() and not folder.is_dir():
         fail(f"--out {folder} is a file; name a folder", BAD_USAGE)
-    rules, snapshot_folder = rules_for(k), find_snapshot(snapshot)
+    rules, snapshot_folder, chosen = rules_for(k), find_snapshot(snapshot), view_of(view, cutoff)
     if k is None:
         rules = rules.model_copy(update={"k": tuple(drawn for drawn in rules.k if drawn <= samples) or (1,)})
     models = load(settings().rules / "models.yaml", ModelRules)
@@ -113,7 +116,7 @@ def evaluate_model(
     priced = _price(price) or models.models.get(model)
     if max_usd is not None and priced is None:
         fail(f"--max-usd needs a price: {model} has none in curation_rules/models.yaml; give --price IN,OUT", BAD_USAGE)
-    to_ask = _questions(snapshot_folder, setting, view, tasks)
+    to_ask = _questions(snapshot_folder, setting, chosen, tasks)
     client = _client(target, models, priced, max_usd, timeout_s)
     _announce(to_ask, target, samples, client)
     with progress(f"asking {model}") as report:
@@ -130,12 +133,12 @@ def evaluate_model(
             runners,
             folder / "runs.jsonl",
             report,
-            view=view,
+            view=chosen,
             references=settings().cache / REFERENCE_RUNS,
             only=to_ask.hashes.keys() if tasks else None,
         )
     summary = measured(evaluation, target, samples, client)
-    result = result_of(snapshot_folder, scored, view, runners, summary, to_ask.hashes)
+    result = result_of(snapshot_folder, scored, chosen, runners, summary, to_ask.hashes)
     write(scored, folder, f"{snapshot_folder.name}, {model}", rules)
     write_result(result, folder)
     with replacing(folder / REPORT) as temporary:
@@ -181,7 +184,7 @@ def _price(text: str | None) -> Price | None:
         fail(f"--price {text!r}: two amounts with a comma between them, such as 0.15,0.60", BAD_USAGE)
 
 
-def _questions(snapshot: Path, setting: str, view: View, tasks: int | None) -> Questions:
+def _questions(snapshot: Path, setting: str, view: TaskView, tasks: int | None) -> Questions:
     ignore_case = load(settings().rules / "masking.yaml", MaskingRules).ignore_case
     try:
         to_ask = questions(snapshot, setting, prompt_rules()[setting], view, ignore_case=ignore_case, tasks=tasks)
@@ -190,7 +193,7 @@ def _questions(snapshot: Path, setting: str, view: View, tasks: int | None) -> Q
     for reason, rows in sorted(to_ask.without.items()):
         notify(f"{rows} rows have no prompt, {reason}: {reason.meaning}")
     if not to_ask.prompts:
-        hint = f"; --view {View.ALL} takes all rows" if view is not View.ALL and to_ask.without else ""
+        hint = f"; --view {View.ALL} takes all rows" if view != ALL_ROWS and to_ask.without else ""
         fail(f"{setting}: no row of {snapshot.name} has a prompt in the view {view}{hint}", BAD_USAGE)
     return to_ask
 

@@ -12,6 +12,7 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, print_json, print_table, progress
+from pipeline.cli.scoring.views import Cutoff, ViewName, view_of
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
@@ -20,6 +21,7 @@ from pipeline.core.vocabularies.prompts import NoPrompt, PromptInput
 from pipeline.evaluation.prompts.make import Prompt, Without, prompts
 from pipeline.evaluation.prompts.rows import Attempts, read_attempts
 from pipeline.evaluation.prompts.rules import PromptRules, prompt_rules
+from pipeline.evaluation.views import TaskView
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.lake.tables import replacing
 from pipeline.snapshots.format.reader import Snapshot
@@ -42,7 +44,8 @@ def write_prompts(
     _: Annotated[
         bool, typer.Option("--list", help="List the settings and exit.", callback=_list, is_eager=True)
     ] = False,
-    view: Annotated[View, typer.Option(help="Which rows are tasks.")] = View.ALL,
+    view: ViewName = View.DISCRIMINATING,
+    cutoff: Cutoff = None,
     json: Json = False,
 ) -> None:
     """Write the prompts of a snapshot in one setting: lines {id, family, setting, system, prompt, canary}.
@@ -55,7 +58,7 @@ def write_prompts(
     by_setting = prompt_rules()
     if setting not in by_setting:
         fail(f"{setting}: no such setting; there are {', '.join(by_setting)}", BAD_USAGE)
-    folder = find_snapshot(snapshot)
+    chosen, folder = view_of(view, cutoff), find_snapshot(snapshot)
     ignore_case = load(settings().rules / "masking.yaml", MaskingRules).ignore_case
     if attempts and PromptInput.ATTEMPT not in by_setting[setting].settings[setting].inputs:
         fail(
@@ -69,7 +72,7 @@ def write_prompts(
             by_setting[setting],
             ignore_case=ignore_case,
             attempts=tried,
-            view=view,
+            view=chosen,
         )
         with progress(f"writing prompts of {setting}"):
             counts, strangers = _write(out, results, tried)
@@ -81,7 +84,7 @@ def write_prompts(
         fields = {"snapshot": str(folder), "setting": setting, "prompts": written, "without": without}
         print_json({**fields, "attempts_without_row": strangers})
     else:
-        _report(out, written, counts, strangers)
+        _report(out, written, counts, strangers, chosen)
     raise typer.Exit(0 if written else PROBLEM)
 
 
@@ -102,7 +105,7 @@ def _write(out: Path, results: Iterator[Prompt | Without], tried: Attempts) -> t
     return counts, list(strangers)
 
 
-def _report(out: Path, written: int, without: Mapping[str, int], strangers: Sequence[str]) -> None:
+def _report(out: Path, written: int, without: Mapping[str, int], strangers: Sequence[str], view: TaskView) -> None:
     if strangers:
         notify(
             f"{len(strangers)} failed answers are left out: the snapshot has no such problem, first {strangers[0]!r}"
@@ -110,4 +113,6 @@ def _report(out: Path, written: int, without: Mapping[str, int], strangers: Sequ
     meanings = {str(reason): reason.meaning for reason in NoPrompt}
     for reason, rows in sorted(without.items()):
         notify(f"{rows} rows have no prompt, {reason}: {meanings[reason]}")
+    if without.get(NoPrompt.NOT_IN_VIEW):
+        notify(f"the view is {view}; --view {View.ALL} takes all rows")
     notify(f"{written} prompts in {out}")

@@ -13,7 +13,9 @@ from rich.table import Table
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, out, print_json, print_table, progress
+from pipeline.cli.scoring.views import Cutoff, ViewName, view_of
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.evaluation import View
@@ -40,7 +42,8 @@ def score(
     ],
     k: Annotated[str | None, typer.Option("--k", help="Samples drawn.", metavar="1,3,10")] = None,
     run: Annotated[bool, typer.Option("--run", help="Run the predictions too, in the sandbox: Pass@k.")] = False,
-    view: Annotated[View, typer.Option(help="Which rows are tasks.")] = View.ALL,
+    view: ViewName = View.ALL,
+    cutoff: Cutoff = None,
     by: Annotated[Facet | None, typer.Option("--by", help="Print the figures of each group of this facet.")] = None,
     folder: Annotated[
         Path | None, typer.Option("--out", help="Folder for table, picture, runs and exclusions.", metavar="DIR")
@@ -50,11 +53,12 @@ def score(
     """Score predictions against a snapshot: EM, ISM, PM, CDC, API hits and F1, recall, MRR; Pass@k with --run.
 
     A line is a JSON object with an `id` and a list of `completions`, or, for retrievers, of `documents`, best first.
+    The view is `all`, since answers tell which tasks they are for. A narrower one leaves out the other answers.
     Ends with status 0, 1 if a prediction could not be counted, 2 for bad usage.
 
     Example: driftline score starter predictions.jsonl --k 1,3 --out scores
     """
-    rules = rules_for(k)
+    rules, chosen = rules_for(k), view_of(view, cutoff)
     snapshot_folder = find_snapshot(snapshot)
     if folder and folder.exists() and not folder.is_dir():
         fail(f"--out {folder} is a file; name a folder", BAD_USAGE)
@@ -69,14 +73,14 @@ def score(
                 runners,
                 runs,
                 report,
-                view=view,
+                view=chosen,
                 references=settings().cache / REFERENCE_RUNS,
             )
-    except SnapshotError as error:
+    except (SnapshotError, InputError) as error:
         fail(error, BAD_USAGE)
     if folder:
         write(scored, folder, f"{snapshot_folder.name}, {predictions.stem}", rules)
-        write_result(result_of(snapshot_folder, scored, view, runners), folder)
+        write_result(result_of(snapshot_folder, scored, chosen, runners), folder)
     if json:
         print_json(as_json(snapshot_folder, scored))
     else:

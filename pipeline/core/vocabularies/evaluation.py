@@ -14,6 +14,10 @@ class View(Term):
     """Which rows of a family are tasks."""
 
     DISCRIMINATING = "discriminating", "rows with discriminating true; all rows of a family without that column"
+    POST_CUTOFF = (
+        "post_cutoff",
+        "rows whose release, and whose code, appeared after the last day of training data",
+    )
     ALL = "all", "all rows"
 
 

@@ -53,6 +53,7 @@ class Exclusion(Term):
     NOT_A_PREDICTION = "not_a_prediction", "the line is no prediction: not one JSON object with the fields of one"
     LINE_TOO_LONG = "line_too_long", "the line is longer than the rules allow"
     UNKNOWN_ID = "unknown_id", "the snapshot has no task of this id and family"
+    NOT_IN_VIEW = "not_in_view", "the view leaves the task out"
     WITHDRAWN = "withdrawn", "an erratum of the snapshot took the task back, or replaced it"
     AMBIGUOUS_ID = "ambiguous_id", "tasks of several families have this id, and the line does not say which"
     DUPLICATE_ID = "duplicate_id", "several lines answer the same task; none of them counts"

@@ -18,3 +18,18 @@ class Rebuilding(Term):
     PART = "part", "what can be made again is the same; the rest is what a run, a person or a model gave"
     DIFFERS = "differs", "made again, it is another"
     NOT_REBUILT = "not_rebuilt", "it cannot be made again from a snapshot and its sources, or they are not at hand"
+
+
+class NotDiscriminating(Term):
+    """Why a row does not tell releases apart; the first that holds."""
+
+    API_UNCHANGED = "api_unchanged", "the API is as in the version before, and the row is about no change"
+    NOT_RUN = "not_run", "nothing was run in another release"
+    PASSES = "passes", "the code, or the probe of the API, passes in both releases"
+    OTHER_FAILURE = "other_failure", "a run fails there, but not because an API or a parameter is missing"
+    NAME_KNOWN = (
+        "name_known",
+        "a run fails there, but the name needs no knowledge of this release: the text spells it, the other release has"
+        " it too, or anybody would choose it",
+    )
+    NOT_MASKED = "not_masked", "a run fails there, but the mask may hide a part that did not change"

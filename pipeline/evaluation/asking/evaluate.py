@@ -11,13 +11,13 @@ from pathlib import Path
 
 from pipeline.core.credentials import cut
 from pipeline.core.progress import ReportProgress
-from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import NoPrompt
 from pipeline.evaluation.asking.ask import Collected, ask_all, costs
 from pipeline.evaluation.prompts.make import Prompt, prompts
 from pipeline.evaluation.prompts.rules import PromptRules
 from pipeline.evaluation.scores.result import Measured
+from pipeline.evaluation.views import TaskView
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.tables import replacing
 from pipeline.llm.client.answers import Answer
@@ -52,7 +52,7 @@ class Questions:
 
 
 def questions(
-    snapshot: Path, setting: str, rules: PromptRules, view: View, *, ignore_case: bool, tasks: int | None = None
+    snapshot: Path, setting: str, rules: PromptRules, view: TaskView, *, ignore_case: bool, tasks: int | None = None
 ) -> Questions:
     """Return the prompts of a view, or the first `tasks` of them: ids are hashes, so these are a random choice.
 

@@ -10,6 +10,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Facet, Metric
 from pipeline.evaluation.scores.references import ReferenceRun
 from pipeline.evaluation.scores.result import Machine, Measured, Result
+from pipeline.evaluation.views import TaskView
 from pipeline.families.all_families import BY_NAME
 from pipeline.lake.rows import AnyRow
 
@@ -42,7 +43,7 @@ def report_of(result: Result) -> str:
 def _conditions(result: Result) -> Iterator[tuple[object, ...]]:
     yield "snapshot", result.snapshot
     yield "manifest (sha256)", result.manifest_sha256
-    yield "view", f"{result.view}: {result.view.meaning}"
+    yield "view", f"{TaskView(result.view, result.cutoff)}: {result.view.meaning}"
     if measured := result.measured:
         yield "setting", measured.setting
         yield "prompts (sha256)", measured.prompts_sha256

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 from inspect_ai import Task, task
@@ -16,6 +17,7 @@ from inspect_ai.solver import TaskState, generate
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.evaluation.harnesses.judge import Judge, Question
+from pipeline.evaluation.views import task_view
 
 _Make = Callable[..., Task]
 
@@ -26,15 +28,22 @@ def tasks_of(module: str) -> dict[str, _Make]:
 
 
 def _declared(family: Family, module: str) -> _Make:
-    def make(snapshot: str = "starter", view: str = View.DISCRIMINATING, setting: str | None = None) -> Task:
-        judge = Judge(snapshot, family, View(view), setting)
+    def make(
+        snapshot: str = "starter",
+        view: str = View.DISCRIMINATING,
+        setting: str | None = None,
+        cutoff: str | date | None = None,
+    ) -> Task:
+        # Inspect reads arguments as YAML, where a date is no text.
+        chosen = task_view(View(view), None if cutoff is None else str(cutoff))
+        judge = Judge(snapshot, family, chosen, setting)
         return Task(
             dataset=MemoryDataset([_sample(each) for each in judge.questions.values()], family.table),
             solver=generate(),
             scorer=scorer(metrics={metric.value: [mean(), stderr()] for metric in judge.metrics}, name="driftline")(
                 _scoring
             )(judge),
-            metadata={"snapshot": judge.folder.name, "setting": judge.setting, "view": view},
+            metadata={"snapshot": judge.folder.name, "setting": judge.setting, "view": str(chosen)},
         )
 
     make.__module__, make.__doc__ = module, f"Make the task of {family.table}: {family.meaning}."

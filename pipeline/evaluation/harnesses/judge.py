@@ -12,7 +12,6 @@ from pipeline.core.progress import no_progress
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import PromptInput
 from pipeline.core.vocabularies.scores import Metric
@@ -27,6 +26,7 @@ from pipeline.evaluation.scores.running import Passes, run_samples, runners_at
 from pipeline.evaluation.scores.runs import CONTROLS, RunFile
 from pipeline.evaluation.scores.tally import tally
 from pipeline.evaluation.scores.tasks import read_tasks
+from pipeline.evaluation.views import TaskView
 from pipeline.execution.caches.using import use_caches
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.rules import MaskingRules
@@ -63,17 +63,18 @@ class Judge:
 
     `snapshot` is a folder, or a profile for its latest; the setting is by default that of the family.
 
-    Errors: SnapshotError for a snapshot that is not there, or has no prompt in the view; ValueError for an unknown
-    setting, or one of another family; SandboxUnavailable where answers are run.
+    Errors: SnapshotError for a snapshot that is not there, or has no prompt in the view; InputError for an unknown
+    setting, one of another family, and a cutoff with no row of the family after it; SandboxUnavailable where answers
+    are run.
     """
 
-    def __init__(self, snapshot: str, family: Family, view: View, setting: str | None = None) -> None:
+    def __init__(self, snapshot: str, family: Family, view: TaskView, setting: str | None = None) -> None:
         self.family, self.setting = family, setting or BY_NAME[family].setting
         self.main = BY_NAME[family].metric
         self.folder = _find(snapshot)
         reader, rules = Snapshot(self.folder), settings().rules
         self._rules = load(rules / "scores.yaml", ScoreRules)
-        of_ids = read_tasks(reader, (), running=True, view=view)
+        of_ids = read_tasks(reader, (), running=True)
         self._tasks = {of: by[family] for of, by in of_ids.items() if family in by}
         self._runners = runners_at(settings().cache) if BY_NAME[family].running else None
         self._file, self._tallying = RunFile(None, settings().cache / CONTROLS), threading.Lock()
@@ -87,7 +88,7 @@ class Judge:
         self.questions = self._questions(view)
         self.metrics = tuple(dict.fromkeys(metric for each in self.questions.values() for metric in each.metrics))
 
-    def _questions(self, view: View) -> dict[str, Question]:
+    def _questions(self, view: TaskView) -> dict[str, Question]:
         by_setting = prompt_rules()
         of_family = [
             name

@@ -13,14 +13,16 @@ from pipeline.core.errors import InputError
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.evaluation.harnesses.judge import Judge
+from pipeline.evaluation.views import task_view
 
 
 class DriftlineConfig(vf.TasksetConfig):
-    """Which tasks are asked: a family, a snapshot or the profile for its latest, a view and a setting."""
+    """Which tasks are asked: a family, a snapshot or the profile for its latest, a view with its date, a setting."""
 
     family: Family = Family.MIGRATION
     snapshot: str = "starter"
     view: View = View.DISCRIMINATING
+    cutoff: str | None = None
     setting: str | None = None
 
 
@@ -30,6 +32,7 @@ class DriftlineData(vf.TaskData):
     family: Family
     snapshot: str
     view: View
+    cutoff: str | None
     setting: str | None
     canary: str
 
@@ -52,7 +55,7 @@ class DriftlineTask(vf.Task[DriftlineData, vf.State, vf.TaskConfig]):
         data, messages = self.data, trace.assistant_messages
         if not messages:
             raise InputError(f"{data.family} {data.id}: the model gave no answer", code="harness_answer_missing")
-        judge = _judge(data.family, data.snapshot, data.view, data.setting)
+        judge = _judge(data.family, data.snapshot, data.view, data.cutoff, data.setting)
         # `trace.last_reply` would strip the indentation of the first line.
         verdict = await asyncio.to_thread(judge.verdict, str(data.id), messages[-1].content or "")
         trace.record_metrics({metric.value: score for metric, score in verdict.scores.items()})
@@ -73,7 +76,7 @@ class DriftlineTaskset(vf.Taskset[DriftlineTask, DriftlineConfig]):
         Errors: those of `Judge`; ValueError where no answer can have a reward.
         """
         config = self.config
-        judge = _judge(config.family, config.snapshot, config.view, config.setting)
+        judge = _judge(config.family, config.snapshot, config.view, config.cutoff, config.setting)
         if judge.main not in judge.metrics:
             raise InputError(
                 f"{judge.folder.name}: no answer to {config.family.table} can have {judge.main}, since no row can be"
@@ -89,6 +92,7 @@ class DriftlineTaskset(vf.Taskset[DriftlineTask, DriftlineConfig]):
                     family=config.family,
                     snapshot=config.snapshot,
                     view=config.view,
+                    cutoff=config.cutoff,
                     setting=config.setting,
                     canary=question.canary,
                 )
@@ -135,5 +139,5 @@ class DriftlineEnv(vf.SingleAgentEnv, vf.Env[DriftlineEnvConfig]):
 
 
 @cache
-def _judge(family: Family, snapshot: str, view: View, setting: str | None) -> Judge:
-    return Judge(snapshot, family, view, setting)
+def _judge(family: Family, snapshot: str, view: View, cutoff: str | None, setting: str | None) -> Judge:
+    return Judge(snapshot, family, task_view(view, cutoff), setting)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, cast
 
 from pipeline.core.errors import InputError
-from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import NoPrompt, PromptInput
 from pipeline.corpus.witnesses.scripts import OUTPUT
 from pipeline.evaluation.prompts.code import UnreadableCode
 from pipeline.evaluation.prompts.rows import Attempts, rows_of
 from pipeline.evaluation.prompts.rules import PromptRules, columns_of
+from pipeline.evaluation.views import ALL_ROWS, TaskView, no_row_after
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.masks import mask_in_output, readable
 from pipeline.families.completions_and_migrations.required_names import required_names
@@ -56,22 +57,28 @@ def prompts(
     *,
     ignore_case: bool,
     attempts: Attempts | None = None,
-    view: View = View.ALL,
+    view: TaskView = ALL_ROWS,
 ) -> Iterator[Prompt | Without]:
     """Yield the prompt of each row of a setting's family, or the reason why it has none, in the order of the snapshot.
 
     `attempts` are failed answers by id, for settings that include one; `ignore_case` is that of `masking.yaml`.
 
-    Errors: those of the snapshot's `rows`; ValueError for a row that the template cannot render.
+    Errors: those of the snapshot's `rows`; InputError for a row that the template cannot render, and at the end where
+    all rows lie before the cutoff of the view.
     """
     rule = rules.settings[setting]
     family = rules.templates[rule.template].family
     columns = _text_columns(rules, rule.template)
+    declared, days, is_empty = BY_NAME[family], set[date](), True
     for row_id, row in rows_of(snapshot, family, rule.inputs, attempts or {}):
-        if not BY_NAME[family].is_in(view, row):
+        if not view.has(declared, row):
+            days |= {day for day in [declared.day_of(row)] if day}
             yield Without(row_id, NoPrompt.NOT_IN_VIEW, "")
             continue
+        is_empty = False
         yield _of_row(row_id, row, setting, rules, columns, ignore_case=ignore_case)
+    if is_empty and view.cutoff:
+        raise no_row_after(view, declared.table, days)
 
 
 def _of_row(

@@ -14,6 +14,7 @@ from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.estimate import SEED, expected_best, mean_of
 from pipeline.evaluation.scores.result import Result, Verdict
 from pipeline.evaluation.scores.tasks import Errata
+from pipeline.evaluation.views import TaskView
 
 PERMUTATIONS = 10_000
 _AT_A_TIME = 500
@@ -164,7 +165,7 @@ def _conditions(first: Result, second: Result) -> Iterator[tuple[str, tuple[str,
 
 def _conditions_of(result: Result) -> Iterator[tuple[str, str]]:
     yield "snapshot", f"{result.snapshot} {result.manifest_sha256[:12]}"
-    yield "view", str(result.view)
+    yield "view", str(TaskView(result.view, result.cutoff))
     yield "driftline", result.driftline
     for name in ("model", "setting", "parameters", "samples"):
         yield name, str(getattr(result.measured, name)) if result.measured else "unknown"

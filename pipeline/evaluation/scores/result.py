@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from pipeline.core.vocabularies.scores import Exclusion, Metric
 from pipeline.evaluation.scores.references import ReferenceRun
 from pipeline.evaluation.scores.running import Runners
 from pipeline.evaluation.scores.score import Scored
+from pipeline.evaluation.views import TaskView
 from pipeline.lake.runner import write_json
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -87,7 +89,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """A score file. `driftline` is the harness, as in `driftline --version`; `rules` are hashes of those that count."""
+    """A score file. `driftline` is the harness, as in `driftline --version`; `cutoff` is the date of the view."""
 
     format: int
     driftline: str
@@ -99,12 +101,13 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     scores: Sequence[Mapping[str, Any]]
     excluded: Mapping[Exclusion, int]
     tasks: Sequence[Verdict]
+    cutoff: date | None = None
 
 
 def result_of(
     snapshot: Path,
     scored: Scored,
-    view: View,
+    view: TaskView,
     runners: Runners | None,
     measured: Measured | None = None,
     prompts: Mapping[tuple[Family, str], str] | None = None,
@@ -127,7 +130,8 @@ def result_of(
         driftline=build_version(),
         snapshot=reader.name,
         manifest_sha256=reader.sha256,
-        view=view,
+        view=view.view,
+        cutoff=view.cutoff,
         measured=measured,
         machine=_machine(runners, scored) if runners else None,
         scores=scored.rows,

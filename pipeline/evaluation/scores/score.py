@@ -13,7 +13,6 @@ from typing import IO, Any
 from pipeline.core.progress import ReportProgress, no_progress
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Exclusion, Metric
 from pipeline.evaluation.scores.planning import Sources
@@ -24,7 +23,8 @@ from pipeline.evaluation.scores.running import Runners, run_samples
 from pipeline.evaluation.scores.runs import CONTROLS, RunFile
 from pipeline.evaluation.scores.table import Open, Scores, score_rows
 from pipeline.evaluation.scores.tally import tally
-from pipeline.evaluation.scores.tasks import Errata, Task, Tasks, read_errata, read_tasks, rows_of
+from pipeline.evaluation.scores.tasks import Errata, Task, Tasks, read_errata, read_tasks, rows_of, tasks_in
+from pipeline.evaluation.views import ALL_ROWS, TaskView
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import AnyRow, ApiDocumentRow, ScoreRow
 from pipeline.lake.schema import table
@@ -40,7 +40,7 @@ REFERENCE_RUNS = Path("scores", "references.jsonl")
 _TASKS_ONLY = frozenset(
     {
         *(Exclusion.NOT_PREDICTED, Exclusion.NO_DOCUMENT, Exclusion.NOT_RUNNABLE, Exclusion.EMPTY_PASSES),
-        Exclusion.TESTS_NOT_PARTED,
+        *(Exclusion.TESTS_NOT_PARTED, Exclusion.NOT_IN_VIEW),
         Exclusion.WITHDRAWN,
     }
 )
@@ -69,7 +69,7 @@ class Scored:
 
     @property
     def flawed(self) -> bool:
-        """Whether a prediction, and not only a task, is missing from a figure."""
+        """Whether a prediction for the view, and not only a task, is missing from a figure."""
         return any(reason not in _TASKS_ONLY for reason in self.reasons)
 
 
@@ -81,7 +81,7 @@ def score_predictions(
     runs: Path | None = None,
     report: ReportProgress = no_progress,
     *,
-    view: View = View.ALL,
+    view: TaskView = ALL_ROWS,
     references: Path | None = None,
     only: Collection[tuple[Family, str]] | None = None,
 ) -> Scored:
@@ -90,10 +90,12 @@ def score_predictions(
     `only` restricts the tasks. With a file of `references`, those of the tasks are run once on this machine, and those
     that are slow or fail here are in the result.
 
-    Errors: SnapshotError.
+    Errors: SnapshotError; InputError for a view without tasks.
     """
     reader, keep = Snapshot(snapshot), runners is not None
-    tasks = read_tasks(reader, rules.facets, running=keep, view=view)
+    every = read_tasks(reader, rules.facets, running=keep)
+    tasks = tasks_in(every, view)
+    outside = every.keys() - tasks.keys()
     if only is not None:
         tasks = {of: {f: task for f, task in by.items() if (f, of) in only} for of, by in tasks.items()}
     documents = _Documents(reader)
@@ -101,7 +103,7 @@ def score_predictions(
     counted = tally(tasks, answers, rules, documents.of, keep)
     scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(values) for key, values in counted.scores.items()}
     withdrawn = read_errata(reader)
-    excluded, ran = [_withdrawn(each, withdrawn) for each in counted.excluded], None
+    excluded, ran = [_explained(each, withdrawn, outside) for each in counted.excluded], None
     unjudged: Open = {}
     doubtful: Sequence[ReferenceRun] = ()
     if runners is not None:
@@ -121,9 +123,13 @@ def score_predictions(
     return Scored(rows, excluded, counted.counted, of, scores, tasks, ran, doubtful)
 
 
-def _withdrawn(excluded: Excluded, errata: Errata) -> Excluded:
-    """Return the exclusion of an unknown task with its erratum, if it has one."""
-    erratum = errata.get(excluded.id or "") if excluded.reason is Exclusion.UNKNOWN_ID else None
+def _explained(excluded: Excluded, errata: Errata, outside: Collection[str]) -> Excluded:
+    """Return the exclusion of an unknown task with its erratum, or with the view that leaves it out."""
+    if excluded.reason is not Exclusion.UNKNOWN_ID:
+        return excluded
+    if excluded.id in outside:
+        return replace(excluded, reason=Exclusion.NOT_IN_VIEW, detail=Exclusion.NOT_IN_VIEW.meaning)
+    erratum = errata.get(excluded.id or "")
     return replace(excluded, reason=Exclusion.WITHDRAWN, detail=erratum) if erratum else excluded
 
 

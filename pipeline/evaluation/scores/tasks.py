@@ -9,11 +9,12 @@ from typing import Any, Literal, overload
 
 import pyarrow.compute as pc
 
-from pipeline.core.vocabularies.evaluation import View
+from pipeline.core.errors import InputError
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Facet
+from pipeline.evaluation.views import TaskView, no_row_after
 from pipeline.families.all_families import BY_NAME
-from pipeline.families.family import EnvironmentTable, InstanceFamily
+from pipeline.families.family import DISCRIMINATING, EnvironmentTable, InstanceFamily
 from pipeline.lake.rows import (
     AnyRow,
     ApiDocumentRow,
@@ -38,7 +39,7 @@ COLUMNS: Mapping[Facet, str] = {
     Facet.PATTERN: "pattern",
     Facet.BASIS: "basis",
     Facet.CATEGORY: "category",
-    Facet.DISCRIMINATING: "discriminating",
+    Facet.DISCRIMINATING: DISCRIMINATING,
     Facet.LANGUAGE: "language",
     Facet.SCENE: "scene",
     Facet.BLOCK_TYPE: "block_type",
@@ -74,8 +75,8 @@ Tasks = Mapping[str, Mapping[Family, Task]]
 """The tasks of a snapshot by id; two families may share an id."""
 
 
-def read_tasks(snapshot: Snapshot, facets: Iterable[Facet], running: bool = False, view: View = View.ALL) -> Tasks:
-    """Read the tasks of all families of a snapshot that belong to a view.
+def read_tasks(snapshot: Snapshot, facets: Iterable[Facet], running: bool = False) -> Tasks:
+    """Read the tasks of all families of a snapshot.
 
     Errors: SnapshotError.
     """
@@ -83,8 +84,7 @@ def read_tasks(snapshot: Snapshot, facets: Iterable[Facet], running: bool = Fals
     facets = tuple(facets)
     for family in Family:
         for task in _tasks(snapshot, family, facets, running):
-            if BY_NAME[family].is_in(view, task.row):
-                tasks.setdefault(task.id, {})[family] = task
+            tasks.setdefault(task.id, {})[family] = task
     if not tasks:
         raise SnapshotError(
             f"{snapshot.folder}: no task of any family in it, so there is nothing to score against",
@@ -93,35 +93,50 @@ def read_tasks(snapshot: Snapshot, facets: Iterable[Facet], running: bool = Fals
     return tasks
 
 
+def tasks_in(tasks: Tasks, view: TaskView) -> Tasks:
+    """Return the tasks that belong to a view.
+
+    Errors: InputError where there are none.
+    """
+    inside: dict[str, dict[Family, Task]] = {}
+    for of, by_family in tasks.items():
+        for family, task in by_family.items():
+            if view.has(BY_NAME[family], task.row):
+                inside.setdefault(of, {})[family] = task
+    if inside:
+        return inside
+    if view.cutoff:
+        each = (BY_NAME[family].day_of(task.row) for by in tasks.values() for family, task in by.items())
+        raise no_row_after(view, "any family", (day for day in each if day))
+    raise InputError(f"no family has a row in the view {view}; choose another view", code="view_no_rows")
+
+
 def _tasks(snapshot: Snapshot, family: Family, facets: Collection[Facet], running: bool) -> Iterator[Task]:
     declared = BY_NAME[family]
     needed = (declared.key, *declared.scoring, *(declared.running if running else ()))
     columns = {facet: declared.release_time if facet is Facet.YEAR else COLUMNS[facet] for facet in facets}
-    others = (*columns.values(), *([COLUMNS[Facet.DISCRIMINATING]] if declared.has_discriminating else []))
-    others = (*others, *declared.cluster, *([declared.reference] if running else []))
+    others = (
+        *columns.values(),
+        DISCRIMINATING,
+        *declared.dated_by,
+        *declared.cluster,
+        *([declared.reference] if running else []),
+    )
     rows = rows_of(snapshot, declared.table, needed, others)
     if declared.view_of is not None:
         rows = _with_viewed(snapshot, declared, rows, facets)
-    if family is Family.SCENE and Facet.YEAR in facets:
-        rows = _with_projects(snapshot, rows)
     for row in rows:
         about = [str(row[column]) for column in declared.cluster if row.get(column)]
         yield Task(row[declared.key], family, row, tuple(_groups(row, family, columns)), " ".join(about))
 
 
-def _with_projects(snapshot: Snapshot, scenes: Sequence[AnyRow]) -> list[AnyRow]:
-    """Add the release time of each scene's project."""
-    projects = rows_of(snapshot, "projects", ("id",), [COLUMNS[Facet.YEAR]]) if scenes else []
-    times = {row["id"]: row.get(COLUMNS[Facet.YEAR]) for row in projects}
-    return [{**row, COLUMNS[Facet.YEAR]: times.get(row["project_id"])} for row in scenes]
-
-
 def _with_viewed(
     snapshot: Snapshot, view: InstanceFamily, rows: Sequence[AnyRow], facets: Iterable[Facet]
 ) -> list[AnyRow]:
-    """Add the tags, source and version of the row behind each row of a view."""
+    """Add the tags, source, version and dates of the row behind each row of a view."""
     assert view.view_of is not None
     columns = [COLUMNS[facet] for facet in facets if facet is not Facet.GRANULARITY]
+    columns += [DISCRIMINATING, *view.dated_by]
     viewed = rows_of(snapshot, BY_NAME[view.view_of].table, ("id", "path", "version"), columns) if rows else []
     by_id = {row["id"]: row for row in viewed}
     return [{**by_id.get(row[view.key], {}), **row} for row in rows]

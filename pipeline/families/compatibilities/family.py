@@ -33,4 +33,6 @@ COMPATIBILITIES = InstanceFamily(
         Pane("compatible", "Releases in which it runs", language="text"),
     ),
     proofs=Proofs(("snippet_id", "lock_id"), _compatibility),
+    # The answer, a list of releases, stands in no source: before the release of the change nobody knew it.
+    dated_by=("release_time",),
 )

@@ -86,6 +86,8 @@ MIGRATIONS = InstanceFamily(
     ),
     version="target_version",
     release_time="target_release_time",
+    # The code that is shown is older than what is asked for, and `created_time` is its time.
+    dated_by=("target_release_time",),
 )
 
 BLOCK_COMPLETIONS = InstanceFamily(
@@ -106,4 +108,5 @@ BLOCK_COMPLETIONS = InstanceFamily(
     panes=_MASKED,
     described_by=DescribedBy.TITLE,
     environments=None,
+    dated_by=("created_time",),  # no index dates the versions of other languages
 )

@@ -57,6 +57,7 @@ CONTROLLED_COMPLETIONS = InstanceFamily(
     edited=(DESCRIPTION, "left_context", *TAGS),
     panes=(Pane("left_context", "Prompt"), Pane("hint", "Hint"), Pane("reference_call", "Answer")),
     described_by=DescribedBy.ROW,
+    dated_by=("release_time",),  # a template writes the prompt, which stands nowhere else
     proofs=Proofs(("path", "lock_id"), _controlled),
     retrieves=True,
 )

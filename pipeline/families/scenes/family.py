@@ -34,6 +34,8 @@ SCENES = InstanceFamily(
         Pane("contexts_below", "File below the cursor"),
     ),
     environments=None,
+    release_time="created_time",  # the upload of the project's release
+    dated_by=("created_time",),
     proofs=Proofs(("project_id", "path", "unit_test_ids"), _scene),
     verbatim=True,
     apart=Facet.SCENE,

@@ -10,13 +10,14 @@ from typing import Any
 import yaml
 from more_itertools import first
 
-from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
+from pipeline.core.vocabularies.evaluation import View
 from pipeline.families.all_families import INSTANCE_TABLES, INSTANCES
 from pipeline.lake.rows import AnyRow, Configurations, ReleaseRow
 from pipeline.lake.schema import Column, table
 from pipeline.snapshots.description.attribution import attribution_text
 from pipeline.snapshots.description.croissant import LIMITS, croissant_text, vocabularies
 from pipeline.snapshots.description.markdown import cell, templates
+from pipeline.snapshots.description.views import family_counts
 from pipeline.snapshots.format.layout import front_matter, splits
 from pipeline.snapshots.format.manifest import Entry
 from pipeline.snapshots.format.rows import PublishedRows
@@ -24,13 +25,6 @@ from pipeline.snapshots.format.survival_figures import survival_figures
 
 _DESCRIBED = ("completions", "migrations", "functions")
 """The families whose rows name the model of their description."""
-
-_VERSIONED = tuple(
-    family.table
-    for family in INSTANCES
-    if {"discriminating", "change_id"} <= {column.name for column in table(family.published).columns}
-)
-"""The families whose rows state a change, and whether a run tells the releases apart."""
 
 _FIGURES = 24
 """The newest survival figures, which the card lists; the table has all."""
@@ -64,7 +58,8 @@ def card_text(profile: str, tables: Configurations, files: Sequence[Entry]) -> s
         published={config: [c for c in declared.columns if not c.volatile] for config, declared in configs.items()},
         structs={config: declared.types for config, declared in configs.items()},
         vocabularies=vocabularies(configs.values()),
-        discriminating=[_discriminating(family, tables[family]) for family in _VERSIONED if tables[family]],
+        views=list(View),
+        counts={family.table: family_counts(family, rows) for family in INSTANCES if (rows := tables[family.table])},
         families={family: _family(tables[family]) for family in INSTANCE_TABLES},
         releases=_release_lines(tables["releases"]),
         licences=_licences(tables),
@@ -117,22 +112,6 @@ def _family(rows: Sequence[AnyRow]) -> dict[str, list[tuple[str, int]]]:
     }
 
 
-def _discriminating(family: str, rows: Sequence[AnyRow]) -> dict[str, Any]:
-    """Return how many rows of a family tell releases apart, the changes that these cover, and why others do not."""
-    apart = [row for row in rows if row["discriminating"]]
-    rest = [row for row in rows if not row["discriminating"]]
-    unchanged = sum(row["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED for row in rest)
-    return {
-        "family": family,
-        "rows": len(rows),
-        "discriminating": len(apart),
-        "share": f"{len(apart) / len(rows):.0%}",
-        "changes": len({row["change_id"] for row in apart} - {None}),
-        "unchanged": unchanged,
-        "unshown": len(rest) - unchanged,
-    }
-
-
 def _release_lines(releases: Sequence[ReleaseRow]) -> list[dict[str, Any]]:
     libraries: dict[str, list[ReleaseRow]] = {}
     for row in sorted(releases, key=lambda row: (row["library"], row["release_time"])):
@@ -164,7 +143,8 @@ TEXT_COLUMNS = (
     *("place", "url", "project_url", "origin", "source", "outcome", "language", "canary", "model", "stage", "reason"),
     *("version_evidence", "libevolutioneval_tag", "versicode_tag", "evidence", "category", "discriminating"),
     *("granularity", "access", "pattern", "direction", "basis", "scene", "block_type", "directive", "agreement"),
-    *("period", "snapshot", "day", "restored", "change_id"),
+    *("period", "snapshot", "day", "restored", "change_id", "neighbour_outcome", "other_outcome"),
+    *dict.fromkeys(column for family in INSTANCES for column in family.dated_by),
 )
 """The columns of all configurations that texts and manifest use."""
 

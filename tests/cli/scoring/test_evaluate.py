@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from pipeline.evaluation.asking.evaluate import ANSWERS, PREDICTIONS
 from pipeline.evaluation.scores.result import FILE, read_result
 from tests.chat_server import ChatServer, serving_chat
 from tests.cli.command import Driftline, Result
+from tests.cli.scoring.views import BAD_VIEWS
+from tests.evaluation.export.columns import TIME
 from tests.model_server import KEY, Fault
 
 SETTING = "versicode-completion"
@@ -285,6 +288,24 @@ def test_bad_usage(evaluate: Evaluate, server: ChatServer, monkeypatch: pytest.M
     result = evaluate(*options)
     assert (result.status, result.out, server.headers) == (2, "", []), result.text
     assert message in " ".join(result.err.split())
+
+
+@pytest.mark.parametrize(("options", "code"), BAD_VIEWS)
+def test_a_cutoff_that_cannot_be_used(
+    evaluate: Evaluate, server: ChatServer, options: tuple[str, ...], code: str
+) -> None:
+    result = evaluate(*options, view=None)
+    assert (result.status, result.out, server.headers) == (2, "", [])
+    assert f"[{code}]" in result.err
+
+
+def test_rows_after_a_training_cutoff(evaluate: Evaluate, tmp_path: Path) -> None:
+    cutoff = TIME.date() - timedelta(1)
+    options = ("--view", "post_cutoff", "--cutoff", cutoff)
+    assert evaluate(*options, setting="driftline-compatibility", view=None).status == 0
+    found = read_result(tmp_path / "out")
+    assert (len(found.tasks), found.view, found.cutoff) == (1, View.POST_CUTOFF, cutoff)
+    assert f"post_cutoff {cutoff}" in (tmp_path / "out" / "report.md").read_text().replace("\\", "")
 
 
 def test_a_view_without_tasks_names_the_other(evaluate: Evaluate, driftline: Driftline, server: ChatServer) -> None:

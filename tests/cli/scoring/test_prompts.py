@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command import Driftline
+from tests.cli.scoring.views import BAD_VIEWS
+from tests.evaluation.export.columns import TIME
 from tests.evaluation.export.rows import lake_tables, problem, snapshot_of
 
 
@@ -18,7 +21,7 @@ def snapshot(tmp_path: Path) -> Path:
 
 def test_lines_that_go_with_predictions(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
     out = tmp_path / "made" / "prompts.jsonl"
-    result = driftline("prompts", snapshot, "--setting", "versicode-completion", "--out", out)
+    result = driftline("prompts", snapshot, "--setting", "versicode-completion", "--view", "all", "--out", out)
     assert (result.status, result.out) == (0, "")
     assert f"3 prompts in {out}" in result.err.replace("\n", "")
     lines = [json.loads(line) for line in out.read_text().splitlines()]
@@ -35,7 +38,7 @@ def test_the_same_snapshot_gives_the_same_bytes(driftline: Driftline, snapshot: 
 
 def test_rows_without_a_prompt_are_counted(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
     out = tmp_path / "prompts.jsonl"
-    asked = ("prompts", snapshot, "--setting", "libevolutioneval-retrieval-bm25", "--out", out)
+    asked = ("prompts", snapshot, "--setting", "libevolutioneval-retrieval-bm25", "--view", "all", "--out", out)
     result = driftline(*asked, "--json")
     assert result.status == 1
     assert result.json == {
@@ -58,8 +61,32 @@ def test_the_settings_are_listed(driftline: Driftline) -> None:
 
 def test_a_view_leaves_rows_out(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
     asked = ("prompts", snapshot, "--setting", "gitchameleon-greedy", "--out", tmp_path / "prompts.jsonl", "--json")
-    assert driftline(*asked, "--view", "discriminating").json["without"] == {"not_in_view": 1}
+    assert driftline(*asked).json == driftline(*asked, "--view", "discriminating").json
+    assert driftline(*asked).json["without"] == {"not_in_view": 1}
+    assert "--view all" in driftline(*asked[:-1]).err
     assert driftline(*asked, "--view", "all").json["prompts"] == 1
+
+
+def test_rows_after_a_training_cutoff(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    out = tmp_path / "prompts.jsonl"
+    asked = ("prompts", snapshot, "--setting", "driftline-compatibility", "--out", out, "--view", "post_cutoff")
+    assert driftline(*asked, "--cutoff", TIME.date() - timedelta(1), "--json").json["prompts"] == 1
+    before = out.read_bytes()
+    result = driftline(*asked, "--cutoff", TIME.date())
+    assert (result.status, result.out) == (2, "")
+    assert "[cutoff_after_rows]" in result.err
+    assert f"{TIME.date()}" in result.err
+    assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize(("options", "code"), BAD_VIEWS)
+def test_a_cutoff_that_cannot_be_used(
+    driftline: Driftline, snapshot: Path, tmp_path: Path, options: tuple[str, ...], code: str
+) -> None:
+    out = tmp_path / "prompts.jsonl"
+    result = driftline("prompts", snapshot, "--setting", "versicode-migration", "--out", out, *options)
+    assert (result.status, result.out, out.exists()) == (2, "", False)
+    assert f"[{code}]" in result.err
 
 
 BAD = {
@@ -95,7 +122,17 @@ def test_failed_answers_to_nothing_are_told(driftline: Driftline, snapshot: Path
         {"id": id_, "solution": "    return 1\n", "trace": "AssertionError"} for id_ in ("nobody's", problem()["id"])
     ]
     tried.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    asked = ("prompts", snapshot, "--out", tmp_path / "prompts.jsonl", "--attempts", tried, "--setting")
+    asked = (
+        "prompts",
+        snapshot,
+        "--out",
+        tmp_path / "prompts.jsonl",
+        "--attempts",
+        tried,
+        "--view",
+        "all",
+        "--setting",
+    )
     result = driftline(*asked, "gitchameleon-self-debugging", "--json")
     assert (result.status, result.json["prompts"], result.json["attempts_without_row"]) == (0, 1, ["nobody's"])
     told = driftline(*asked, "gitchameleon-self-debugging").err.replace("\n", " ")

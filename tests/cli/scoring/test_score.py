@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from pathlib import Path
 
 import pytest
 
-from pipeline.evaluation.scores.result import FILE
+from pipeline.core.vocabularies.evaluation import View
+from pipeline.evaluation.scores.result import FILE, read_result
 from pipeline.evaluation.scores.score import FILES
 from tests.cli.command import Driftline
-from tests.evaluation.scores.snapshots import REFERENCES, answers, lines
+from tests.cli.scoring.views import BAD_VIEWS
+from tests.evaluation.scores.snapshots import MIGRATION, REFERENCES, answers, lines
 from tests.evaluation.scores.snapshots import snapshot as small
 
 
@@ -104,6 +107,31 @@ def test_bad_usage(
     result = driftline("score", *given)
     assert (result.status, result.out) == (2, "")
     assert complaint in " ".join(result.err.split())
+
+
+@pytest.mark.parametrize(("options", "code"), BAD_VIEWS)
+def test_a_cutoff_that_cannot_be_used(
+    driftline: Driftline, snapshot: Path, predictions: Path, tmp_path: Path, options: tuple[str, ...], code: str
+) -> None:
+    result = driftline("score", "mine", predictions, "--out", tmp_path / "out", *options)
+    assert (result.status, result.out, (tmp_path / "out").exists()) == (2, "", False)
+    assert f"[{code}]" in result.err
+
+
+def test_answers_outside_of_a_view_are_counted_and_no_problem(
+    driftline: Driftline, snapshot: Path, predictions: Path, tmp_path: Path
+) -> None:
+    """Answers to all rows can be scored in a view, and those of a view without naming it."""
+    asked = ("score", "mine", predictions, "--out", tmp_path / "out", "--view", "post_cutoff", "--cutoff", "2022-12-31")
+    result = driftline(*asked, "--json")
+    assert result.status == 0
+    assert result.json["answered"] == {"migration": {"tasks": 1, "of": 1}}
+    assert result.json["excluded"] == {"not_in_view": len(REFERENCES) - 1}
+    found = read_result(tmp_path / "out")
+    assert (found.view, found.cutoff) == (View.POST_CUTOFF, date(2022, 12, 31))
+    alone = tmp_path / "alone.jsonl"
+    alone.write_bytes(answers({("migration", "migration"): str(MIGRATION["target_code"])}))
+    assert driftline("score", "mine", alone, "--json").json["scores"] == result.json["scores"]
 
 
 def test_a_snapshot_of_another_time(driftline: Driftline, snapshot: Path, predictions: Path) -> None:

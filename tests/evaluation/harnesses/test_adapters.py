@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.evaluation.harnesses.judge import Judge
+from pipeline.evaluation.views import ALL_ROWS
 from tests.chat_server import serving_chat
 from tests.evaluation.harnesses.environments import installed
 from tests.evaluation.harnesses.families import snapshot
@@ -119,7 +119,7 @@ def test_verifiers_rewards_references_alone_and_no_verdict_is_an_error(
         monkeypatch.setenv(name, served[name])
     answers, systems = {}, {}
     for family in (Family.CONTEXT, Family.PROBLEM, Family.MIGRATION):
-        (question,) = Judge(served["SNAPSHOT"], family, View.ALL).questions.values()
+        (question,) = Judge(served["SNAPSHOT"], family, ALL_ROWS).questions.values()
         answers[question.prompt] = [question.reference, ""]
         systems[question.prompt] = question.system
     # Nothing can be installed for the last one, so that no answer of it is run.

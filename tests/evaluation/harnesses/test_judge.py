@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import cast
 
@@ -18,6 +19,7 @@ from pipeline.evaluation.harnesses import judge as judging
 from pipeline.evaluation.harnesses.judge import Judge
 from pipeline.evaluation.scores.running import Runners
 from pipeline.evaluation.scores.score import score_predictions
+from pipeline.evaluation.views import ALL_ROWS, TaskView
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
@@ -64,7 +66,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.mark.parametrize("family", Family)
 def test_verdicts_are_those_of_scoring(family: Family, folder: Path) -> None:
-    judge = Judge(str(folder), family, View.ALL)
+    judge = Judge(str(folder), family, ALL_ROWS)
     asked = list(judge.questions.values())[:AT_MOST]
     answers = {each.id: (each.reference, "", CORRUPTED, f"```python\n{each.reference}\n```") for each in asked}
     told = [{"id": of, "family": family, "completions": list(texts)} for of, texts in answers.items()]
@@ -82,7 +84,7 @@ def test_verdicts_are_those_of_scoring(family: Family, folder: Path) -> None:
 
 
 def test_reasoning_is_not_scored(folder: Path) -> None:
-    judge = Judge(str(folder), Family.CONTEXT, View.ALL)
+    judge = Judge(str(folder), Family.CONTEXT, ALL_ROWS)
     (question,) = judge.questions.values()
     thought = judge.verdict(question.id, f"<think>{CORRUPTED}</think>\n{question.reference}")
     assert thought == judge.verdict(question.id, question.reference)
@@ -98,9 +100,16 @@ def test_reasoning_is_not_scored(folder: Path) -> None:
 )
 def test_what_is_wrong_is_named(folder: Path, snapshot_name: str | None, setting: str | None, code: str) -> None:
     with raises((SnapshotError, InputError), setting or "absent", code=code):
-        Judge(snapshot_name or str(folder), Family.MIGRATION, View.ALL, setting)
+        Judge(snapshot_name or str(folder), Family.MIGRATION, ALL_ROWS, setting)
+
+
+def test_a_cutoff_after_the_rows_of_a_family_is_an_error(folder: Path) -> None:
+    view = TaskView(View.POST_CUTOFF, date(2020, 1, 1))
+    assert Judge(str(folder), Family.MIGRATION, view).questions
+    with raises(InputError, "migrations", code="cutoff_after_rows"):
+        Judge(str(folder), Family.MIGRATION, TaskView(View.POST_CUTOFF, date.max))
 
 
 def test_a_view_without_rows_is_an_error(folder: Path) -> None:
     with raises(SnapshotError, code="harness_no_prompts"):
-        Judge(str(folder), Family.FUNCTION, View.DISCRIMINATING)
+        Judge(str(folder), Family.FUNCTION, TaskView(View.DISCRIMINATING))

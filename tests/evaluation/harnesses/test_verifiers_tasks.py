@@ -76,7 +76,7 @@ def reward(tasks: Any, *answers: str | None) -> tuple[float, dict[str, float]]:
     recorded: dict[str, float] = {}
     messages = [SimpleNamespace(content=answer) for answer in answers]
     trace = SimpleNamespace(assistant_messages=messages, record_metrics=recorded.update)
-    config = SimpleNamespace(family=Family.PROBLEM, snapshot="mine", view=View.ALL, setting=None)
+    config = SimpleNamespace(family=Family.PROBLEM, snapshot="mine", view=View.ALL, cutoff=None, setting=None)
     taskset = tasks.DriftlineTaskset()
     taskset.config = SimpleNamespace(**vars(config), task=None)
     [task] = taskset.load()

@@ -41,6 +41,7 @@ LINE = COMPLETION | {
 MIGRATION = {
     "id": "migration",
     "library": "demo",
+    "target_release_time": datetime(2023, 1, 1, tzinfo=UTC),
     "direction": "old_to_new",
     "pattern": "minor_to_major",
     "source_code": "from demo import read\nread(1)\n",

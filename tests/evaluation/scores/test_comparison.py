@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,8 @@ def test_conditions_that_differ_are_named() -> None:
     other = result({"a": [1]}, view=View.DISCRIMINATING, driftline="2")
     assert compare_results(result({"a": [1]}), result({"a": [1]}), 1, 200, {}).conditions == {}
     assert set(compare_results(result({"a": [1]}), other, 1, 200, {}).conditions) == {"view", "driftline"}
+    first, second = (result({"a": [1]}, view=View.POST_CUTOFF, cutoff=date(year, 1, 1)) for year in (2023, 2024))
+    assert set(compare_results(first, second, 1, 200, {}).conditions) == {"view"}
 
 
 @pytest.mark.parametrize(("first", "second"), [(0, 0), (1, 0), (2, 2), (3, 9), (12, 2)])

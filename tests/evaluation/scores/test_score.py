@@ -5,24 +5,28 @@ from __future__ import annotations
 import csv
 import io
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from pipeline.core.errors import InputError
+from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Exclusion, Facet, Metric
 from pipeline.evaluation.scores.picture import _DRAWN, _look
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.score import Scored, score_predictions, write
-from pipeline.evaluation.scores.tasks import read_tasks
+from pipeline.evaluation.scores.tasks import read_tasks, tasks_in
+from pipeline.evaluation.views import TaskView
 from pipeline.lake.tables import read_parquet
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
 from tests.errors import raises
 from tests.evaluation.scores.snapshots import (
+    CONTEXT,
     MIGRATION,
     REFERENCES,
     RULES_OF_SCORES,
@@ -153,11 +157,27 @@ def test_the_year_of_a_migration_is_that_of_its_target(tmp_path: Path) -> None:
     assert figure(found, Family.MIGRATION, Metric.CDC, facet=Facet.YEAR)["value"] == "2023"
 
 
+def test_a_view_of_no_row(tmp_path: Path) -> None:
+    tables = {"migrations": [MIGRATION | {"discriminating": False}]}
+    tasks = read_tasks(Snapshot(snapshot(tmp_path / "snapshot", tables)), ())
+    with raises(InputError, "discriminating", code="view_no_rows"):
+        tasks_in(tasks, TaskView(View.DISCRIMINATING))
+    with raises(InputError, "2023-01-01", "2024-01-01", code="cutoff_after_rows"):
+        tasks_in(tasks, TaskView(View.POST_CUTOFF, date(2024, 1, 1)))
+
+
+def test_a_context_has_the_dates_of_its_completion(tmp_path: Path) -> None:
+    times = {"created_time": datetime(2020, 1, 1, tzinfo=UTC)}
+    tables = {"completions": [TOKEN | times, TOKEN | {"id": "new", "created_time": TOKEN["release_time"]}]}
+    of_both = [CONTEXT, CONTEXT | {"completion_id": "new"}]
+    tasks = read_tasks(Snapshot(snapshot(tmp_path / "snapshot", tables | {"contexts": of_both})), ())
+    found = tasks_in(tasks, TaskView(View.POST_CUTOFF, date(2021, 1, 1)))
+    assert {of: {*by} for of, by in found.items()} == {"new": {Family.COMPLETION, Family.CONTEXT}}
+
+
 def test_the_year_of_a_scene_is_that_of_its_project(tmp_path: Path) -> None:
-    tables: dict[str, list[dict[str, Any]]] = {
-        "scenes": [{"id": "scene", "project_id": "shop 1.0", "scene": "1.1"}],
-        "projects": [{"id": "shop 1.0", "release_time": datetime(2024, 1, 1, tzinfo=UTC)}],
-    }
+    scene = {"id": "scene", "project_id": "shop 1.0", "scene": "1.1", "created_time": datetime(2024, 1, 1, tzinfo=UTC)}
+    tables: dict[str, list[dict[str, Any]]] = {"scenes": [scene]}
     tasks = read_tasks(Snapshot(snapshot(tmp_path / "snapshot", tables)), RULES_OF_SCORES.facets)
     assert {(Facet.YEAR, "2024"), (Facet.SCENE, "1.1")} <= set(tasks["scene"][Family.SCENE].groups)
 

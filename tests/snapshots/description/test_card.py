@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from huggingface_hub import DatasetCardData
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.core.vocabularies.evaluation import View
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.schema import enum_of, table
 from pipeline.snapshots.description.card import card_text
@@ -106,6 +108,35 @@ def test_rows_that_were_taken_back_are_a_split_of_their_configuration(snapshot: 
     listed = card.partition("### What tells releases apart")[0]
     (line,) = [line for line in listed.splitlines() if line.startswith("| `completions` |")]
     assert [part.strip() for part in cells(line)[1:3]] == [str(len(tables()["published_completions"])), "3"]
+
+
+def test_rows_that_discriminate_and_reasons_of_the_others_add_up(snapshot: Path) -> None:
+    """Also of a snapshot in which no row discriminates."""
+    weighed = {f"published_{family}" for family in ("completions", "controlled_completions", "problems", "functions")}
+    none = {
+        name: [row | {"discriminating": False} for row in rows] for name, rows in tables().items() if name in weighed
+    }
+    for rows in (tables(), tables() | none):
+        told = sections(written(rows, files_of(snapshot)), "###")["What tells releases apart"]
+        apart, others = (part.splitlines()[2:] for part in re.split(r"\n\n(?=\|)", told)[1:])
+        left = Counter[str]()
+        for family, _, number, share in (cells(line) for line in others if line.startswith("|")):
+            left[family.strip()] += int(number)
+            assert share.strip().endswith("%")
+        assert apart
+        for family, every, discriminating, *_ in (cells(line) for line in apart if line.startswith("|")):
+            assert int(every) == int(discriminating) + left[family.strip()]
+
+
+def test_the_views_are_explained_and_counted(card: str) -> None:
+    told = sections(card, "###")["Views"]
+    assert all(f"- `{view}`: {view.meaning}" in told for view in View)
+    lines = [[*map(str.strip, cells(line))] for line in told.splitlines() if line.startswith("|")]
+    counted = {line[0].strip("`"): line[1:] for line in lines}
+    migrations = tables()["published_migrations"]
+    times = sorted(f"{row['target_release_time']:%Y-%m-%d}" for row in migrations)
+    expected = [str(len(migrations))] * 2 + ["target_release_time", times[0], times[(len(times) - 1) // 2], times[-1]]
+    assert counted["migrations"] == expected
 
 
 def test_licences_of_the_instances_are_counted(card: str) -> None:
