@@ -54,14 +54,20 @@ class WrittenRules(Rule):
         return next((each for each, names in self.names.items() if parameter in names), "")
 
 
+def _spelled(tag: str, library: str, version: str) -> str:
+    return tag.format(library=library, version=version, underscored_version=version.replace(".", "_"))
+
+
 def _with_version(tag: str) -> str:
     try:
-        is_complete = "1.2.3" in tag.format(library="library", version="1.2.3")
+        spelled = _spelled(tag, "library", "1.2.3")
+        is_complete = "1.2.3" in spelled or "1_2_3" in spelled
     except (LookupError, ValueError, AttributeError):
         is_complete = False
     if not is_complete:
         raise InputError(
-            f"{tag!r} must have the placeholder {{version}}; {{library}} is the only other one",
+            f"{tag!r} must have the placeholder {{version}} or {{underscored_version}};"
+            " {library} is the only other one",
             code="rule_placeholder_missing",
         )
     return tag
@@ -96,6 +102,10 @@ class OwnTestRules(Rule):
     def archive_limits(self) -> ArchiveLimits:
         """The limits that the archive reader takes."""
         return ArchiveLimits(self.max_unpacked_bytes, self.max_ratio)
+
+    def tags_of(self, library: str, version: str) -> list[str]:
+        """Return the tags under which a repository may have a release."""
+        return [_spelled(tag, library, version) for tag in self.tags]
 
     @cached_property
     def _test_file(self) -> re.Pattern[str]:
