@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import re
 from functools import cached_property
 from typing import Annotated
@@ -15,6 +16,33 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.index.archives import ArchiveLimits
 
 
+@functools.lru_cache(maxsize=64)
+def _one_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(fnmatch.translate, patterns)) or r"(?!)")
+
+
+def is_named(name: str, patterns: tuple[str, ...]) -> bool:
+    """Say whether a name fits one of some patterns of `fnmatch`."""
+    return _one_of(patterns).match(name) is not None
+
+
+class NeedRules(Rule):
+    """By which calls and words of its source a program needs more than the sandbox has; callees are patterns."""
+
+    calls: dict[RejectReason, tuple[str, ...]]
+    words: dict[str, RejectReason]
+    reads: re.Pattern[str]
+    opens: tuple[str, ...]
+    resources: tuple[str, ...]
+    makes_files: frozenset[str]
+    urls: tuple[str, ...]
+    hosts: tuple[str, ...]
+    pairs: tuple[str, ...]
+    intercepts: frozenset[str]
+    sleeps: tuple[str, ...]
+    max_sleep_s: float = Field(gt=0)
+
+
 class WitnessRules(Rule):
     """Which parts of changed tests are run to find witnesses of changes."""
 
@@ -25,6 +53,11 @@ class WitnessRules(Rule):
     programs_per_change: int = Field(ge=1)
     per_release: int = Field(ge=0)
     per_change: int = Field(ge=1)
+    needs: dict[RejectReason, re.Pattern[str]]
+
+    def reason_at_home(self, failure: str) -> RejectReason:
+        """Return the reason of a test that fails in its own release: by what it lacks, else NOT_PROVEN."""
+        return next((reason for reason, sign in self.needs.items() if sign.search(failure)), RejectReason.NOT_PROVEN)
 
 
 class WrittenRules(Rule):
@@ -92,6 +125,7 @@ class OwnTestRules(Rule):
     similarity: float = Field(gt=0, le=1)
     witness: WitnessRules
     written: WrittenRules
+    needs: NeedRules
     asserting: re.Pattern[str]
     secrets: frozenset[str]
     built_in_fixtures: frozenset[str]
