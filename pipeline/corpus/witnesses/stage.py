@@ -73,7 +73,9 @@ def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: 
     rejects += refused
     run_forms(forms, runs)
     of_pairs, refused = parted(
-        guarded(forms, lambda each: each.key, lambda each: [witness_of(each, runs.results, catalogue, apis)])
+        guarded(
+            forms, lambda each: each.key, lambda each: [witness_of(each, runs.results, catalogue, apis, rules.witness)]
+        )
     )
     rows, surplus = _one_of_each([*of_changes, *of_pairs], apis, rules)
     rejects += [*refused, *surplus]
