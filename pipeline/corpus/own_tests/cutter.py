@@ -25,6 +25,7 @@ from pipeline.corpus.own_tests.functions import (
     set_up_of_module,
 )
 from pipeline.corpus.own_tests.methods import Flat, flattened
+from pipeline.corpus.own_tests.needs import refuse_unmet
 from pipeline.corpus.own_tests.parametrization import Dimension, Option, case_id, cases, dimensions
 from pipeline.corpus.own_tests.program import Program, globals_of
 from pipeline.corpus.own_tests.refusal import Refused
@@ -216,6 +217,7 @@ class _Case:
             raise Refused(
                 RejectReason.FLICKERS, "it starts threads and sleeps: its result depends on how busy the machine is"
             )
+        refuse_unmet(preamble + code, self.suite.rules.needs)
         return CutTest(test, self.name, preamble, code)
 
     def _set_up_names(self) -> Iterator[tuple[str, ast.stmt]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import re
 import symtable
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rendering import Edit, render, replace
@@ -38,6 +40,36 @@ def hidden_by_members(text: str) -> frozenset[str]:
     return frozenset(hidden)
 
 
+_BY_PYTHON = re.compile(r"\bversion_info\b|\bPY_?[23]\b")
+"""Conditions on the version of Python: those of `sys`, and the constants of `six` and of many suites."""
+
+
+@functools.lru_cache(maxsize=16384)
+def tentative_names(text: str) -> frozenset[str]:
+    """Return the names that a piece uses only where it expects that nothing may bind them.
+
+    They stand in a `try` that handles NameError, or depend on the version of Python: `unicode`, `basestring`.
+    """
+    try:
+        nodes = list(ast.walk(parse_python(text)))
+    except SyntaxError:
+        return frozenset()
+    tentative: set[int] = set()
+    for node in nodes:
+        if isinstance(node, ast.Try) and any(map(_handles_absence, node.handlers)):
+            tentative |= {id(inner) for statement in node.body for inner in ast.walk(statement)}
+        elif isinstance(node, ast.If | ast.IfExp) and _BY_PYTHON.search(ast.unparse(node.test)):
+            tentative |= {id(inner) for inner in ast.walk(node)} - {id(inner) for inner in ast.walk(node.test)}
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    return frozenset(each.id for each in names) - {each.id for each in names if id(each) not in tentative}
+
+
+def _handles_absence(handler: ast.ExceptHandler) -> bool:
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    # A handler of every exception would hide names that the cutter lost.
+    return any(each is not None and dotted_name(each) == "NameError" for each in types)
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A statement of the program; `line` is where it stands in its module."""
@@ -63,8 +95,8 @@ class Program:
         self._visited: set[tuple[str, str]] = set()
         self._owners: dict[str, object] = {}
 
-    def need(self, module: SuiteModule, name: str) -> None:
-        """Take in what binds a name of a module, and what that needs in turn."""
+    def need(self, module: SuiteModule, name: str, *, tentative: bool = False) -> None:
+        """Take in what binds a name of a module, and what that needs in turn; nothing has to bind a tentative one."""
         if (module.path, name) in self._visited:
             return
         self._visited.add((module.path, name))
@@ -77,7 +109,9 @@ class Program:
         elif not self._from_star(module, name) and name not in _BUILT_IN:
             if reason := self.suite.rules.refused_names.get(name):
                 raise Refused(reason, f"{module.path}: uses {name}")
-            raise Refused(RejectReason.UNRESOLVED_NAME, f"{module.path}: nothing binds {name}")
+            if not tentative:
+                raise Refused(RejectReason.UNRESOLVED_NAME, f"{module.path}: nothing binds {name}")
+            self._visited.discard((module.path, name))
 
     def statement(self, module: SuiteModule, statement: ast.stmt) -> None:
         """Take in a whole statement of a module's top level, with what it needs."""
@@ -112,7 +146,7 @@ class Program:
         for needed in sorted(
             globals_of(text).difference(available) | (hidden_by_members(text) & module.bindings.keys())
         ):
-            self.need(module, needed)
+            self.need(module, needed, tentative=needed in tentative_names(text))
 
     def add_import(self, text: str, name: str) -> None:
         """Take in an import that binds a name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import re
 from functools import cached_property
 from typing import Annotated
@@ -13,6 +14,33 @@ from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.index.archives import ArchiveLimits
+
+
+@functools.lru_cache(maxsize=64)
+def _one_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(fnmatch.translate, patterns)) or r"(?!)")
+
+
+def is_named(name: str, patterns: tuple[str, ...]) -> bool:
+    """Say whether a name fits one of some patterns of `fnmatch`."""
+    return _one_of(patterns).match(name) is not None
+
+
+class NeedRules(Rule):
+    """By which calls and words of its source a program needs more than the sandbox has; callees are patterns."""
+
+    calls: dict[RejectReason, tuple[str, ...]]
+    words: dict[str, RejectReason]
+    reads: re.Pattern[str]
+    opens: tuple[str, ...]
+    resources: tuple[str, ...]
+    makes_files: frozenset[str]
+    urls: tuple[str, ...]
+    hosts: tuple[str, ...]
+    pairs: tuple[str, ...]
+    intercepts: frozenset[str]
+    sleeps: tuple[str, ...]
+    max_sleep_s: float = Field(gt=0)
 
 
 class WitnessRules(Rule):
@@ -26,6 +54,11 @@ class WitnessRules(Rule):
     per_release: int = Field(ge=0)
     per_change: int = Field(ge=1)
     whole_test_s: float = Field(gt=0)
+    needs: dict[RejectReason, re.Pattern[str]]
+
+    def reason_at_home(self, failure: str) -> RejectReason:
+        """Return the reason of a test that fails in its own release: by what it lacks, else NOT_PROVEN."""
+        return next((reason for reason, sign in self.needs.items() if sign.search(failure)), RejectReason.NOT_PROVEN)
 
 
 class WrittenRules(Rule):
@@ -55,14 +88,20 @@ class WrittenRules(Rule):
         return next((each for each, names in self.names.items() if parameter in names), "")
 
 
+def _spelled(tag: str, library: str, version: str) -> str:
+    return tag.format(library=library, version=version, underscored_version=version.replace(".", "_"))
+
+
 def _with_version(tag: str) -> str:
     try:
-        is_complete = "1.2.3" in tag.format(library="library", version="1.2.3")
+        spelled = _spelled(tag, "library", "1.2.3")
+        is_complete = "1.2.3" in spelled or "1_2_3" in spelled
     except (LookupError, ValueError, AttributeError):
         is_complete = False
     if not is_complete:
         raise InputError(
-            f"{tag!r} must have the placeholder {{version}}; {{library}} is the only other one",
+            f"{tag!r} must have the placeholder {{version}} or {{underscored_version}};"
+            " {library} is the only other one",
             code="rule_placeholder_missing",
         )
     return tag
@@ -87,6 +126,7 @@ class OwnTestRules(Rule):
     similarity: float = Field(gt=0, le=1)
     witness: WitnessRules
     written: WrittenRules
+    needs: NeedRules
     asserting: re.Pattern[str]
     secrets: frozenset[str]
     built_in_fixtures: frozenset[str]
@@ -97,6 +137,10 @@ class OwnTestRules(Rule):
     def archive_limits(self) -> ArchiveLimits:
         """The limits that the archive reader takes."""
         return ArchiveLimits(self.max_unpacked_bytes, self.max_ratio)
+
+    def tags_of(self, library: str, version: str) -> list[str]:
+        """Return the tags under which a repository may have a release."""
+        return [_spelled(tag, library, version) for tag in self.tags]
 
     @cached_property
     def _test_file(self) -> re.Pattern[str]:

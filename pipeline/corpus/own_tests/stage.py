@@ -145,8 +145,7 @@ class _Reader:
         if suite.test_files:
             return suite
         try:
-            names = {"library": release["library"], "version": release["version"]}
-            tags = [tag.format(**names) for tag in self._rules.tags]
+            tags = self._rules.tags_of(release["library"], release["version"])
             suite = Suite(self._sdists.of_repository(sdist.metadata, tags), release["import_names"], self._rules)
         except Refused as refused:
             detail = f"{file.filename}: no file has a name of tests; {refused}"

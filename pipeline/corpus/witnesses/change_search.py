@@ -29,7 +29,15 @@ from pipeline.corpus.witnesses.distinctive import (
 )
 from pipeline.corpus.witnesses.reduced import ProvenProgram, reduce_programs
 from pipeline.corpus.witnesses.rows import ADDRESS, ProgramForm, fits, witness_row
-from pipeline.corpus.witnesses.script_runs import ScriptRuns, as_asserted, described, failing_place, outcome_of, outputs
+from pipeline.corpus.witnesses.script_runs import (
+    ScriptRuns,
+    as_asserted,
+    described,
+    failing_place,
+    outcome_of,
+    outputs,
+    reason_at_home,
+)
 from pipeline.corpus.witnesses.scripts import Line
 from pipeline.corpus.witnesses.written import ProgramWriter
 from pipeline.lake.guard import attempt, parted
@@ -42,6 +50,11 @@ _OBJECT = re.compile(r"^<[^<>]*\bobject\b[^<>]* at 0x…>$", re.MULTILINE)
 
 _ORDER = {
     RejectReason.NOT_PROVEN: 3,
+    RejectReason.NEEDS_FILES: 3,
+    RejectReason.NEEDS_NETWORK: 3,
+    RejectReason.NEEDS_DISPLAY: 3,
+    RejectReason.NEEDS_ROOT: 3,
+    RejectReason.TOO_SLOW: 3,
     RejectReason.NO_CHECK: 4,
     RejectReason.OVER_QUOTA: 5,
     RejectReason.UNCHANGED: 6,
@@ -286,7 +299,9 @@ class ChangeSearch:
         printed = outputs(program.lines, result)
         where = f"{program.name} in {each.side.home}"
         if printed is None or not any(printed) or ADDRESS.search("".join(printed)):
-            return Reject(key, RejectReason.NOT_PROVEN, f"{where}: {described(result)}")
+            # What a written program lacks, its values gave to it.
+            reason = reason_at_home(result, self.rules) if program.test else RejectReason.NOT_PROVEN
+            return Reject(key, reason, f"{where}: {described(result)}")
         if not as_asserted(program.lines, printed):
             return Reject(key, RejectReason.NOT_PROVEN, f"{where}: {described(result)}")
         if not is_presentable(program, printed):

@@ -128,7 +128,8 @@ class OtherResults:
         at_home, there = (self.runs.results.get((text, version)) for version in (trial.home, trial.other))
         printed = outputs(lines, at_home)
         if printed is None or not as_asserted(lines, printed):
-            return Reject(trial.key, RejectReason.NOT_PROVEN, f"it fails at home: {described(at_home)}")
+            reason = self.rules.reason_at_home(described(at_home))
+            return Reject(trial.key, reason, f"it fails at home: {described(at_home)}")
         place = failing_place(lines, printed, there)
         if there is None or place is None:
             return Reject(trial.key, RejectReason.UNCHANGED, "it passes in the other release too")
@@ -139,8 +140,8 @@ class OtherResults:
         if not fitting:
             detail = f"over {self.rules.max_lines} lines" if programs else "what it prints needs pytest"
             return Reject(trial.key, RejectReason.TOO_LONG if programs else RejectReason.NO_FIXTURE, detail)
-        if reason := next(iter(self._unfit(trial, each) for each in fitting), None):
-            return reason
+        if unfit := next((self._unfit(trial, each) for each in fitting), None):
+            return unfit
         return trial, fitting
 
     def _unfit(self, trial: _Trial, program: UsingProgram) -> Reject | None:

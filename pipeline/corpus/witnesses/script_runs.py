@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pipeline.core.syntax_trees import literal_eval
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
+from pipeline.corpus.own_tests.rules import WitnessRules
 from pipeline.corpus.witnesses.scripts import Line
 from pipeline.execution.environments.resolution.failures import IndexUnreachable
 from pipeline.execution.environments.resolution.request import request_of
@@ -145,6 +146,13 @@ def outcome_of(result: Result | None) -> Outcome:
     if result is None:
         return Outcome.NO_ENVIRONMENT
     return Outcome.FAILED_ASSERTION if result.outcome is Outcome.PASSED else result.outcome
+
+
+def reason_at_home(result: Result | None, rules: WitnessRules) -> RejectReason:
+    """Return why a test that does not pass in its own release is no witness: by what its run lacks, if it says so."""
+    if result is None or result.outcome is Outcome.PASSED:
+        return RejectReason.NOT_PROVEN
+    return rules.reason_at_home(f"{result.outcome}: {result.detail or ''}")
 
 
 def described(result: Result | None) -> str:

@@ -79,7 +79,9 @@ def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: 
     rejects += refused
     run_forms(forms, runs)
     of_pairs, refused = parted(
-        guarded(forms, lambda each: each.key, lambda each: [witness_of(each, runs.results, catalogue, apis)])
+        guarded(
+            forms, lambda each: each.key, lambda each: [witness_of(each, runs.results, catalogue, apis, rules.witness)]
+        )
     )
     other_results = OtherResults(scripts, apis, catalogue, runs, rules.witness)
     of_results, unshown = other_results.witnesses(tables["releases"], tables["own_tests"])

@@ -17,7 +17,14 @@ from pipeline.corpus.usages.api import Api
 from pipeline.corpus.witnesses.candidates import Candidate, Catalogue, Cause, Failure, candidates, text_of
 from pipeline.corpus.witnesses.changed_uses import sides_of
 from pipeline.corpus.witnesses.rows import ADDRESS, ProgramForm, fits, witness_row
-from pipeline.corpus.witnesses.script_runs import ScriptRuns, described, failing_place, outcome_of, outputs
+from pipeline.corpus.witnesses.script_runs import (
+    ScriptRuns,
+    described,
+    failing_place,
+    outcome_of,
+    outputs,
+    reason_at_home,
+)
 from pipeline.corpus.witnesses.scripts import Line, loose_script_of
 from pipeline.execution.validation.cases import Result
 from pipeline.lake.ids import content_id
@@ -149,7 +156,11 @@ def run_forms(forms: Iterable[Forms], runs: ScriptRuns) -> None:
 
 
 def witness_of(
-    forms: Forms, runs: Mapping[tuple[str, str], Result], catalogue: Catalogue, apis: Mapping[str, Api]
+    forms: Forms,
+    runs: Mapping[tuple[str, str], Result],
+    catalogue: Catalogue,
+    apis: Mapping[str, Api],
+    rules: WitnessRules,
 ) -> WitnessRow | Reject:
     """Return the smallest candidate that shows a change, or why the one that got furthest does not."""
     old_version, new_version = forms.versions
@@ -160,7 +171,7 @@ def witness_of(
         before, after = outputs(candidate.old, old_runs[0]), outputs(candidate.new, new_runs[1])
         if before is None or after is None:
             failed = old_runs[0] if before is None else new_runs[1]
-            reached.append((0, RejectReason.NOT_PROVEN, f"it fails at home: {described(failed)}"))
+            reached.append((0, reason_at_home(failed, rules), f"it fails at home: {described(failed)}"))
             continue
         place = failing_place(candidate.old, before, old_runs[1])
         if "".join(before) != "".join(after) or ADDRESS.search("".join(before)):

@@ -404,6 +404,45 @@ def test_a_name_that_a_member_of_a_class_hides_is_taken_along() -> None:
     assert made.preamble == "from functools import cache as total\n\n\n"
 
 
+@pytest.mark.parametrize(
+    "binding",
+    [
+        "try:\n    text_type = unicode\nexcept NameError:\n    text_type = str",
+        "try:\n    text_type = unicode\nexcept (ValueError, NameError):\n    text_type = str",
+        "if sys.version_info[0] == 2:\n    text_type = unicode\nelse:\n    text_type = str",
+        "text_type = str if sys.version_info > (3,) else unicode",
+    ],
+)
+def test_a_name_that_may_be_missing_needs_no_binding(binding: str) -> None:
+    made = program_of(
+        {"tests/test_a.py": f"import sys\n\n{binding}\n\ndef test_it():\n    assert text_type(1) == '1'\n"}
+    )
+    assert binding in made.preamble
+    exec(compile(f"{made.preamble}{made.code}\ntest_it()", "<program>", "exec"), {})
+
+
+@pytest.mark.parametrize(
+    "binding",
+    [
+        "try:\n    text_type = unicode\nexcept:\n    text_type = str",
+        "try:\n    text_type = unicode\nexcept ValueError:\n    text_type = str",
+        "try:\n    text_type = unicode\nexcept NameError:\n    text_type = unicode",
+        "if os.sep == '/':\n    text_type = unicode",
+    ],
+)
+def test_a_name_that_has_to_be_there_needs_a_binding(binding: str) -> None:
+    files = {"tests/test_a.py": f"import os\n\n{binding}\n\ndef test_it():\n    assert text_type(1)\n"}
+    assert refusal_of(files).reason is RejectReason.UNRESOLVED_NAME
+
+
+def test_a_name_that_may_be_missing_in_one_place_needs_a_binding_in_another() -> None:
+    text = "try:\n    text_type = unicode\nexcept NameError:\n    text_type = str\n\ndef test_it():\n"
+    assert (
+        refusal_of({"tests/test_a.py": f"{text}    assert text_type(1) == unicode(1)\n"}).reason
+        is RejectReason.UNRESOLVED_NAME
+    )
+
+
 def test_lines_of_strings_keep_their_place() -> None:
     made = program_of(
         {

@@ -147,7 +147,7 @@ def test_a_suite_that_cannot_be_read_is_a_note(run, suite: dict[str, str] | None
     assert [row["last_version"] for row in output.tables["own_tests"]] == ["1.0"]
 
 
-@pytest.mark.parametrize("tag", ["v1.0", "1.0", "demo-1.0"])
+@pytest.mark.parametrize("tag", ["v1.0", "1.0", "demo-1.0", "rel_1_0"])
 def test_a_suite_that_the_source_distribution_lacks_is_read_in_the_repository(run, hub: Hub, tag: str) -> None:
     hub.add("ada/demo").tags[tag] = Snapshot("2021-01-01T00:00:00Z", {"tests/test_a.py": TOTAL.format(1)})
     (row,) = run({}, hub=hub, home="https://github.com/ada/demo#readme").tables["own_tests"]
@@ -181,7 +181,13 @@ def test_a_release_whose_suite_cannot_be_read_ends_no_row(run, between: dict[str
     assert [(row["version"], row["last_version"]) for row in output.tables["own_tests"]] == [("1.0", "3.0")]
 
 
-@pytest.mark.parametrize("tags", ["[]", '["release"]', '["v{release}"]', '["v{version.major}"]', '["{version"]'])
+def test_a_tag_may_spell_the_version_with_underscores() -> None:
+    assert "rel_1_4_0" in RULE.tags_of("sqlalchemy", "1.4.0")
+
+
+@pytest.mark.parametrize(
+    "tags", ["[]", '["release"]', '["v{release}"]', '["v{version.major}"]', '["{version"]', '["rel_{version_}"]']
+)
 def test_a_tag_needs_the_version(tmp_path: Path, tags: str) -> None:
     text = (RULES / "own_tests.yaml").read_text(encoding="utf-8")
     changed, count = re.subn(r"(?m)^tags: .*$", f"tags: {tags}", text)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.core.vocabularies.surface import ParameterKind
@@ -48,6 +49,7 @@ LIBRARY = {
     "folder": "'/tmp'",
     "inside": "text.title() if Desk.is_open else Desk.refuse()",
     "last": "__import__('time').sleep(60)",
+    "lines": "open(text).readlines()",
     "dumps": "__import__('json').dumps([text])",
     "safe_dumps": "dumps(text).replace('<', '@')",
 }
@@ -83,14 +85,15 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     code = "".join(f"def {name}(text):\n    return {body}\n" for name, body in LIBRARY.items())
     run_in_folders(monkeypatch, tmp_path, "demo", {"1.0": code + DESK, "2.0": ""}, Outcome.IMPORT_ERROR)
 
-    def staged(name: str, tests: Sequence[Any] = (), *, distinctive: bool = True) -> Any:
+    def staged(name: str, tests: Sequence[Any] = (), *, distinctive: bool = True, naming: int = 20) -> Any:
         path = f"demo.{name}"
         change = CHANGE | {"kind": ChangeKind.REMOVED, "new": None, "path": path, "canonical_path": path}
         desk = symbol("demo.Desk", "class", "1.0", "1.0")
         symbols = [symbol("demo", "module", "1.0", None), desk, *map(function, LIBRARY)]
         tables: Any = {"releases": RELEASES, "symbols": symbols, "changes": [change], "own_tests": list(tests)}
         runner: Any = SimpleNamespace()
-        output = witnesses_stage(tables, runner, RULE.model_copy(update={"written": VALUES}), USAGE)
+        rules = VALUES.model_copy(update={"naming": naming})
+        output = witnesses_stage(tables, runner, RULE.model_copy(update={"written": rules}), USAGE)
         assert all(row["distinctive"] is distinctive for row in output.tables["witnesses"])
         rejects = [reject for reject in output.rejects if " beside " not in reject.key]
         return [row["old_code"] for row in output.tables["witnesses"]], rejects
@@ -331,3 +334,20 @@ def test_a_decorator_that_leaves_its_function_as_it_is_shows_little(body: str, e
     code = text_of(program.lines).replace("from demo import mark", f"def mark(f): {body}")
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert is_distinctive(side, program, [printed]) is expected
+
+
+@pytest.mark.parametrize(
+    ("tests", "reason"),
+    [
+        pytest.param([], RejectReason.NOT_PROVEN, id="a written program names no file of a suite"),
+        pytest.param(["lines"], RejectReason.NEEDS_FILES, id="a test does"),
+    ],
+)
+def test_a_missing_file_is_the_reason_for_tests_alone(stage: Any, tests: list[str], reason: RejectReason) -> None:
+    rows, (reject,) = stage("lines", [lines_of_a_file(name) for name in tests], naming=0)
+    assert (rows, reject.reason) == ([], reason)
+    assert "FileNotFoundError" in reject.detail
+
+
+def lines_of_a_file(name: str) -> Any:
+    return own_test("1.0", name) | {"code": f"def test_it():\n    assert demo.{name}('a.txt') == ['a']\n"}

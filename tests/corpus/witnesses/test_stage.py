@@ -61,6 +61,8 @@ CHANGE |= {"new": "demo.new", "new_version": "2.0", "old_version": "1.0", "break
 CHANGE |= {"old": "demo.old", "reach": Reach.LISTED, "parameter": None, "library": "demo"}
 NO = Result("", Outcome.API_MISSING, "module 'demo' has no attribute 'old'", 0.1, None, output=f"{script_runs.MARK}\n")
 
+LACKING = replace(NO, outcome=Outcome.WRONG_EXCEPTION, detail="FileNotFoundError: [Errno 2] No such file: 'a.txt'")
+
 OTHER = Result("", Outcome.WRONG_EXCEPTION, "ZeroDivisionError", 0.1, None, output=f"{script_runs.MARK}\n")
 
 
@@ -113,6 +115,7 @@ def test_the_old_form_fails_and_the_new_one_prints_the_same(
     [
         (NO, NO, printing("2"), [CHANGE], RejectReason.NOT_PROVEN),
         (printing("2"), NO, NO, [CHANGE], RejectReason.NOT_PROVEN),
+        (LACKING, NO, printing("2"), [CHANGE], RejectReason.NEEDS_FILES),
         (printing("2"), NO, printing("3"), [CHANGE], RejectReason.NO_PARTNER),
         (printing("<x at 0x7f1234567890>"), NO, printing("<x at 0x7f1234567890>"), [CHANGE], RejectReason.NO_PARTNER),
         (printing("2"), printing("2"), printing("2"), [CHANGE], RejectReason.UNCHANGED),
@@ -140,6 +143,7 @@ REMOVED = CHANGE | {"kind": ChangeKind.REMOVED, "new": None}
 ALONE: dict[str, tuple[Result, Result, RejectReason | None]] = {
     "passes before, and fails after as the change says": (printing("2"), NO, None),
     "fails at home": (NO, NO, RejectReason.NOT_PROVEN),
+    "lacks a file at home": (LACKING, NO, RejectReason.NEEDS_FILES),
     "passes after as well": (printing("2"), printing("2"), RejectReason.UNCHANGED),
     "prints something else after, though the API is gone": (printing("2"), printing("3"), RejectReason.OTHER_CAUSE),
     "fails after for another reason": (printing("2"), OTHER, RejectReason.OTHER_CAUSE),
