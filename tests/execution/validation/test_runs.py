@@ -81,6 +81,28 @@ def test_what_is_made_from_documentation_is_probed_where_it_is_asked_for_and_in_
     assert runs == tuple(Run("lib.f", version, Role.PROBE) for version in ("1.0", "2.0", "3.0"))
 
 
+@pytest.mark.parametrize("of_dependent", [True, False])
+def test_what_has_no_program_is_probed_in_every_release_that_would_show_it(of_dependent: bool) -> None:
+    """In 4.0 the path is set on instances, which a probe cannot see."""
+    row: Any = {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.Box.f", "change_id": None}
+    symbols = [
+        symbol("lib.Box", "class", last="4.0"),
+        symbol("lib.Box.f", "method", first="2.0"),
+        symbol("lib.Box.f", "attribute", first="4.0", last="4.0"),
+    ]
+    runs = plan_runs(
+        releases("1.0", "2.0", "3.0", "4.0", "5.0"),
+        [snippet("s", "1.0", "3.0", "downstream")],
+        [row] if of_dependent else [],
+        *([], [], symbols, EXECUTABLE_SOURCES),
+        controlled_completions=[] if of_dependent else [row],
+    )
+    assert [(run, run.is_required) for run in runs] == [
+        (Run("lib.Box.f", version, Role.PROBE), required)
+        for version, required in (("1.0", True), ("2.0", True), ("3.0", False), ("5.0", False))
+    ]
+
+
 def test_other_languages_are_not_run() -> None:
     """Their versions need not even be versions in the sense of PEP 440."""
     java = snippet("j", "31.1-jre", "31.1-jre", "stack_overflow", "java")
