@@ -1268,6 +1268,7 @@ class PublishedMigrationRow(MigrationRow):
     source_in_target: str | None  # Outcome
     target_in_target: str  # Outcome
     target_in_source: str | None  # Outcome
+    versions: Sequence[str] | None
     target_lock_id: str
     discriminating: bool
     mutants: int | None

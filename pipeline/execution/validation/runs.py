@@ -82,12 +82,12 @@ def plan_runs(
 ) -> tuple[Run, ...]:
     """Return every run that a library's instances need, each once, in a fixed order.
 
-    A program runs in every release of the library: the rows made from it say where it is right. Both sides of a
-    migration run in both versions; a path that changed in a way that can be seen by importing it is probed in both
+    A program runs in every release of the library: the rows made from it say where it is right. So do both sides of a
+    migration, which are required in both versions; a path that changed in a way that can be seen by importing it is probed in both
     releases of the change, and so is the path that it has afterwards. Of a snippet whose source is none of
     `executable_sources`, the path that a completion hides is probed in every release; required are its version, the
     release before, and both releases of the change behind it. So is that of a controlled completion, which has no
-    snippet. Other languages than Python are not run. Code of a codemod runs as its migrations ask.
+    snippet. Other languages than Python are not run.
     """
     index = _Symbols(symbols)
     by_id = {
@@ -113,9 +113,11 @@ def plan_runs(
             versions = [version for version in (controlled["version"], controlled["previous_version"]) if version]
             probes += [Run(controlled["path"], version, VerdictRole.PROBE) for version in versions]
             without_program.add(controlled["path"])
+    of_migrations: set[str] = set()
     for migration in migrations:
         both = (migration["version"], migration["target_version"])
         subjects += [(subject, version) for subject in subjects_of(migration) for version in both]
+        of_migrations.update(subjects_of(migration))
     runs = {_program_run(subject, version, *span[subject]) for subject, version in subjects if subject in span}
     required = {*runs, *probes}
     further = {
@@ -123,6 +125,11 @@ def plan_runs(
         for path in without_program
         for release in releases
         if index.shows_absence(path, release["version"])
+    }
+    further |= {
+        _program_run(subject, release["version"], *span[subject])
+        for subject in of_migrations & span.keys()
+        for release in releases
     }
     return tuple(sorted(required | (further - required), key=lambda run: run.order))
 

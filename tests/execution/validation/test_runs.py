@@ -46,11 +46,12 @@ def test_each_program_runs_once_in_every_release() -> None:
     )
 
 
-def test_code_of_a_codemod_runs_in_both_releases_of_its_migration() -> None:
+def test_code_of_a_codemod_runs_in_every_release_and_in_both_of_its_migration() -> None:
     written: Any = {"source_rewrite_id": None, "target_rewrite_id": "r"}
     migration = written | {"snippet_id": "s", "version": "2.0", "target_snippet_id": "s", "target_version": "3.0"}
     rewrites: list[Any] = [{"id": "r", "version": "3.0"}]
     planned = plan_runs(releases("1.0"), SNIPPETS, [], [migration], [], [], EXECUTABLE_SOURCES, rewrites=rewrites)
+    assert Run("r", "1.0", Role.OTHER_VERSION) in planned
     assert [run for run in planned if run.version != "1.0"] == [
         Run("r", "2.0", Role.OTHER_VERSION),
         Run("s", "2.0", Role.REFERENCE),
