@@ -1239,6 +1239,7 @@ class PublishedFunctionRow(FunctionRow):
     python: str
     lock_id: str
     coverage: float
+    versions: Sequence[str] | None
     other_code: str | None  # FunctionRun
     other_outcome: str | None  # Outcome
     other_program: str | None
@@ -1303,6 +1304,7 @@ class PublishedProblemRow(ProblemRow):
     python: str
     lock_id: str
     coverage: float
+    versions: Sequence[str] | None
     other_code: str | None  # ProblemRun
     other_outcome: str | None  # Outcome
     other_solution: str | None
