@@ -1239,6 +1239,7 @@ class PublishedFunctionRow(FunctionRow):
     python: str
     lock_id: str
     coverage: float
+    versions: Sequence[str] | None
     other_code: str | None  # FunctionRun
     other_outcome: str | None  # Outcome
     other_program: str | None
@@ -1268,6 +1269,7 @@ class PublishedMigrationRow(MigrationRow):
     source_in_target: str | None  # Outcome
     target_in_target: str  # Outcome
     target_in_source: str | None  # Outcome
+    versions: Sequence[str] | None
     target_lock_id: str
     discriminating: bool
     mutants: int | None
@@ -1302,6 +1304,7 @@ class PublishedProblemRow(ProblemRow):
     python: str
     lock_id: str
     coverage: float
+    versions: Sequence[str] | None
     other_code: str | None  # ProblemRun
     other_outcome: str | None  # Outcome
     other_solution: str | None

@@ -21,3 +21,4 @@ class FunctionRun(Term):
     OTHER_CODEMOD = "other_codemod", "in this version, what a codemod makes of the reference for another version"
     OTHER_THERE = "other_there", "in the other version, what is taken to be right for it, with the tests"
     REFERENCE_ELSEWHERE = "reference_elsewhere", "the reference in the other version, with the tests"
+    OTHER_RELEASE = "other_release", "the reference in any other release, with the tests"

@@ -11,6 +11,7 @@ class ProblemRun(Term):
     OTHER_MODEL = "other_model", "in this version, what a model writes for the other version"
     OTHER_THERE = "other_there", "in the other version, what is taken to be right for it, with the hidden tests"
     REFERENCE_ELSEWHERE = "reference_elsewhere", "the reference in the other version, with the hidden tests"
+    OTHER_RELEASE = "other_release", "the reference in any other release, with the visible and the hidden tests"
 
 
 class InputChange(Term):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from packaging.version import Version
@@ -53,11 +53,15 @@ EXAMPLES = Read(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One thing to run in one version: a snippet by its id, or, as a PROBE, an API path."""
+    """One thing to run in one version: a snippet by its id, or, as a PROBE, an API path.
+
+    What is not required only says in which other releases a row is right, where these have environments.
+    """
 
     subject_id: str
     version: str
     role: VerdictRole
+    is_required: bool = field(default=True, compare=False)
 
     @property
     def order(self) -> tuple[Version, str, str]:
@@ -78,12 +82,12 @@ def plan_runs(
 ) -> tuple[Run, ...]:
     """Return every run that a library's instances need, each once, in a fixed order.
 
-    A program runs in every release of the library: the rows made from it say where it is right. Both sides of a
-    migration run in both versions; a path that changed in a way that can be seen by importing it is probed in both
-    releases of the change, and so is the path that it has afterwards. Of a snippet whose source is none of
-    `executable_sources`, the path that a completion hides is probed in its version, the release before, and both
-    releases of the change behind it; so is that of a controlled completion, which has no snippet. Other languages than
-    Python are not run. Code of a codemod runs as its migrations ask.
+    A program runs in every release of the library: the rows made from it say where it is right. So do both sides of a
+    migration, which are required in both versions. A path that changed in a way that can be seen by importing it is
+    probed in both releases of the change, and so is the path that it has afterwards. Of a snippet whose source is none
+    of `executable_sources`, the path that a completion hides is probed in every release; required are its version, the
+    release before, and both releases of the change behind it. So is that of a controlled completion, which has no
+    snippet. Other languages than Python are not run.
     """
     index = _Symbols(symbols)
     by_id = {
@@ -95,6 +99,7 @@ def plan_runs(
     changes = list(changes)
     around = {change["id"]: (change["old_version"], change["new_version"]) for change in changes}
     probes = list(_probes(changes, index))
+    without_program: set[str] = set()
     for row in completions:
         if row["snippet_id"] in by_id or not index.reachable(row["path"], row["version"]):
             continue
@@ -102,15 +107,31 @@ def plan_runs(
         if row["version"] in (sides := around.get(row["change_id"] or "", ())):
             versions += [version for version in sides if version not in versions]
         probes += [Run(row["path"], version, VerdictRole.PROBE) for version in versions]
+        without_program.add(row["path"])
     for controlled in controlled_completions:
         if index.reachable(controlled["path"], controlled["version"]):
             versions = [version for version in (controlled["version"], controlled["previous_version"]) if version]
             probes += [Run(controlled["path"], version, VerdictRole.PROBE) for version in versions]
+            without_program.add(controlled["path"])
+    of_migrations: set[str] = set()
     for migration in migrations:
         both = (migration["version"], migration["target_version"])
         subjects += [(subject, version) for subject in subjects_of(migration) for version in both]
-    runs = {Run(subject, version, _role(*span[subject], version)) for subject, version in subjects if subject in span}
-    return tuple(sorted({*runs, *probes}, key=lambda run: run.order))
+        of_migrations.update(subjects_of(migration))
+    runs = {_program_run(subject, version, *span[subject]) for subject, version in subjects if subject in span}
+    required = {*runs, *probes}
+    further = {
+        Run(path, release["version"], VerdictRole.PROBE, is_required=False)
+        for path in without_program
+        for release in releases
+        if index.shows_absence(path, release["version"])
+    }
+    further |= {
+        _program_run(subject, release["version"], *span[subject])
+        for subject in of_migrations & span.keys()
+        for release in releases
+    }
+    return tuple(sorted(required | (further - required), key=lambda run: run.order))
 
 
 def subjects_of(migration: MigrationRow) -> tuple[str, str]:
@@ -125,9 +146,10 @@ def required_versions(releases: Sequence[ReleaseRow], **planned: Any) -> tuple[s
     return tuple(sorted(needed & {release["version"] for release in releases}, key=Version))
 
 
-def _role(first: str, last: str, version: str) -> VerdictRole:
-    holds = Version(first) <= Version(version) <= Version(last)
-    return VerdictRole.REFERENCE if holds else VerdictRole.OTHER_VERSION
+def _program_run(subject_id: str, version: str, first: str, last: str) -> Run:
+    if Version(first) <= Version(version) <= Version(last):
+        return Run(subject_id, version, VerdictRole.REFERENCE)
+    return Run(subject_id, version, VerdictRole.OTHER_VERSION, is_required=False)
 
 
 def _probes(changes: Iterable[ChangeRow], index: _Symbols) -> Iterator[Run]:
@@ -184,6 +206,10 @@ class _Symbols:
         states, parents = self.at(path, version), self.at(path.rpartition(".")[0], version)
         of_module = all(parent["kind"] == SymbolKind.MODULE for parent in parents)
         return bool(states) and (of_module or not any(_may_hang_on_instances(state) for state in states))
+
+    def shows_absence(self, path: str, version: str) -> bool:
+        """Say whether a release that has a path would show it to a probe: a probe that misses it shows its absence."""
+        return not self.at(path, version) or self.reachable(path, version)
 
 
 def _may_hang_on_instances(state: SymbolRow) -> bool:

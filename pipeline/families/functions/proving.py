@@ -31,7 +31,7 @@ from pipeline.families.problems.running import OpenEnvironment
 from pipeline.families.problems.selecting import constant_parameters, put_together, score_of, unused
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import FunctionRunRow, SnippetRow
+from pipeline.lake.rows import EnvironmentRow, FunctionRunRow, SnippetRow
 from pipeline.lake.stage import Reject
 from pipeline.llm.judging import emptied
 from pipeline.llm.writers import Text
@@ -266,7 +266,8 @@ def prove(trials: Sequence[Trial], places: Mapping[str, OpenEnvironment], runner
         cases = [requests.case(place) for requests in group]
         results = run_cases(place.environment, cases, runner.sandbox, rules, runner.workers, memory=runner.memory)
         for requests, result in zip(group, results, strict=True):
-            requests.trial.runs.append(_row(requests, place, result))
+            key = requests.trial.function.id
+            requests.trial.runs.append(function_run_row(key, requests.role, place.row, result, requests.program))
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,18 +303,21 @@ def runs_of(trial: Trial) -> Iterable[tuple[str, _RunRequest]]:
         yield elsewhere, _RunRequest(trial, FunctionRun.OTHER_THERE, other.program)
 
 
-def _row(request: _RunRequest, place: OpenEnvironment, result: Result) -> FunctionRunRow:
-    key, covered = request.trial.function.id, result.coverage
+def function_run_row(
+    function_id: str, role: FunctionRun, environment: EnvironmentRow, result: Result, program: str | None = None
+) -> FunctionRunRow:
+    """Return a row of `function_runs`; `program` is what ran in place of the reference."""
+    covered = result.coverage
     return {
-        "id": content_id(key, request.role, place.row["version"], place.row["lock_id"]),
-        "function_id": key,
-        "library": place.row["library"],
-        "version": place.row["version"],
-        "role": request.role,
-        "program": request.program,
+        "id": content_id(function_id, role, environment["version"], environment["lock_id"]),
+        "function_id": function_id,
+        "library": environment["library"],
+        "version": environment["version"],
+        "role": role,
+        "program": program,
         "outcome": result.outcome,
-        "python": place.row["python"] or "",
-        "lock_id": place.row["lock_id"] or "",
+        "python": environment["python"] or "",
+        "lock_id": environment["lock_id"] or "",
         "detail": result.detail,
         "statements": covered.statements if covered else None,
         "executed": len(covered.executed) if covered else None,

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+
+from packaging.version import Version
 
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
-from pipeline.core.vocabularies.functions import TestKind
+from pipeline.core.vocabularies.functions import FunctionRun, TestKind
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.completions_and_migrations.head import head
 from pipeline.families.functions.choosing import Choice, Choices, within_quota
 from pipeline.families.functions.function import Function
-from pipeline.families.functions.proving import Checked, Trial, ask_references, prove, runs_of, try_siblings
+from pipeline.families.functions.proving import (
+    Checked,
+    Trial,
+    ask_references,
+    function_run_row,
+    prove,
+    runs_of,
+    try_siblings,
+)
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.unused_examples import untaken_examples, versions_of
 from pipeline.families.functions.writing import Improved, Writers, improve
@@ -23,11 +34,18 @@ from pipeline.families.problems.candidates import Candidates, show
 from pipeline.families.problems.descriptions import completed
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.rules import ProblemRules, StatementRules
-from pipeline.families.problems.running import OpenEnvironment, environments_with_tests, places_of
+from pipeline.families.problems.running import (
+    OpenEnvironment,
+    Reference,
+    environments_with_tests,
+    places_of,
+    run_in_other_releases,
+)
 from pipeline.families.problems.witnessed import witnessed_tasks
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
     FunctionRow,
+    FunctionRunRow,
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
@@ -54,7 +72,7 @@ def functions_stage(
 
     The unit is a task of an example or a witness in a version. An example or witness without a task, and a task that no
     version can have, is one unit each. Refused are beside those NO_TEXT and DRAFT_WAITING, where nothing describes a
-    function that passed, and SEVERAL_ANSWERS as in `try_siblings`.
+    function that passed, and SEVERAL_ANSWERS as in `try_siblings`. References that pass run in every other release.
     Notes: those of `notes_of`, and INDEX_UNREACHABLE by version.
 
     `writers` make functions of examples that make no task, which then are no rejects, or DRAFT_WAITING ones, and write
@@ -116,19 +134,34 @@ def functions_stage(
         )
     )
     functions = [row for row, _ in results]
+    runs = [run for _, of_trial in results for run in of_trial]
+    passed = list(_references(functions, runs))
+    elsewhere = run_in_other_releases(passed, tables["releases"], rows, places, runner)
+    runs += [function_run_row(key, FunctionRun.OTHER_RELEASE, place, ended) for key, place, ended in elsewhere.runs]
+    environments = {row["version"]: row for row in [*rows, *elsewhere.environments]}
     refused = [*improved.left(untaken), *unshown, *unfit, *surplus, *unproven, *unsure, *untried, *undescribed, *failed]
     return Output(
         {
             "functions": sorted(functions, key=lambda row: str(row["id"])),
-            "function_runs": sorted((run for _, runs in results for run in runs), key=lambda row: str(row["id"])),
-            "function_environments": rows,
+            "function_runs": sorted(runs, key=lambda row: str(row["id"])),
+            "function_environments": sorted(environments.values(), key=lambda row: Version(row["version"])),
             "refused_functions": sorted(improved.refused, key=lambda row: str(row["id"])),
         },
         units_in=len(functions) + len(refused),
         units_out=len(functions),
         rejects=sorted(refused, key=lambda reject: (reject.key, reject.reason, reject.detail)),
-        notes=[*unreachable, *closed, *notes_of(sorted(described.items())), *improved.notes],
+        notes=[*unreachable, *closed, *elsewhere.notes, *notes_of(sorted(described.items())), *improved.notes],
     )
+
+
+def _references(functions: Iterable[FunctionRow], runs: Iterable[FunctionRunRow]) -> Iterator[Reference]:
+    """Yield the references that passed their tests."""
+    passed = {
+        run["function_id"] for run in runs if (run["role"], run["outcome"]) == (FunctionRun.TESTS, Outcome.PASSED)
+    }
+    for row in functions:
+        if row["id"] in passed:
+            yield Reference(row["id"], row["version"], row["code"], row["module"], row["tests"])
 
 
 def _tried(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from packaging.version import Version
@@ -96,7 +96,8 @@ def run_tested(
         how = runner.sandbox, runner.rules, runner.workers
         results = run_cases(place.environment, cases, *how, memory=runner.memory)
         for request, result in zip(group, results, strict=True):
-            runs[request.tested.id].append(_row(request, place, result))
+            row = problem_run_row(request.tested.id, request.role, place.row, result, request.code)
+            runs[request.tested.id].append(row)
     return runs
 
 
@@ -112,23 +113,95 @@ def _runs_of(tested: Tested) -> Iterator[tuple[str, _Run]]:
         yield elsewhere, _Run(tested, ProblemRun.OTHER_THERE, other.code)
 
 
-def _row(request: _Run, place: OpenEnvironment, result: Result) -> ProblemRunRow:
-    key, covered = request.tested.id, result.coverage
+def problem_run_row(
+    problem_id: str, role: ProblemRun, environment: EnvironmentRow, result: Result, code: str | None = None
+) -> ProblemRunRow:
+    """Return a row of `problem_runs`; `code` is what ran in place of the solution."""
+    covered = result.coverage
     return {
-        "id": content_id(key, request.role, place.row["version"], place.row["lock_id"]),
-        "problem_id": key,
-        "library": place.row["library"],
-        "version": place.row["version"],
-        "role": request.role,
-        "code": request.code,
+        "id": content_id(problem_id, role, environment["version"], environment["lock_id"]),
+        "problem_id": problem_id,
+        "library": environment["library"],
+        "version": environment["version"],
+        "role": role,
+        "code": code,
         "outcome": result.outcome,
-        "python": place.row["python"] or "",
-        "lock_id": place.row["lock_id"] or "",
+        "python": environment["python"] or "",
+        "lock_id": environment["lock_id"] or "",
         "detail": result.detail,
         "statements": covered.statements if covered else None,
         "executed": len(covered.executed) if covered else None,
         "duration_s": round(result.duration_s, 4),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The reference of a row, which passed its tests in its own release."""
+
+    id: str
+    version: str
+    program: str
+    module: str
+    test_file: str
+    test: str | None = None
+
+    def case(self, place: OpenEnvironment) -> Case:
+        """Return the run of all its tests, split where they can be: that costs a seventh of pytest beside it."""
+        return Case(
+            self.id,
+            "",
+            self.program,
+            import_names=place.row["import_names"],
+            test=self.test,
+            test_file=self.test_file,
+            module=self.module,
+            apart=True,
+        )
+
+
+@dataclass(slots=True)
+class OtherReleases:
+    """Runs of references in releases other than their own, by the id of the row; further environments, and notes."""
+
+    runs: list[tuple[str, EnvironmentRow, Result]] = field(default_factory=list)
+    environments: list[EnvironmentRow] = field(default_factory=list)
+    notes: list[Reject] = field(default_factory=list)
+
+
+def run_in_other_releases(
+    references: Sequence[Reference],
+    releases: Sequence[ReleaseRow],
+    environments: Iterable[EnvironmentRow],
+    places: Mapping[str, OpenEnvironment],
+    runner: Runner,
+) -> OtherReleases:
+    """Run references once through each release that is not their own and has an environment.
+
+    `environments` were tried before, and those that were built are in `places`; the others are built here.
+    Notes: INDEX_UNREACHABLE by version, and versions whose environments cannot be opened, or run nothing.
+    """
+    if not references:
+        return OtherReleases()
+    further = {row["version"] for row in releases} - {row["version"] for row in environments}
+    rows, unreachable = environments_with_tests(releases, further, runner)
+    opened, closed = places_of(rows, runner)
+    output = OtherReleases(environments=rows, notes=[*unreachable, *closed])
+    for version, place in sorted({**places, **opened}.items()):
+        group = [each for each in references if each.version != version]
+        with at_release(version):
+            results = attempt(version, _run_references, group, place, runner)
+        if isinstance(results, Reject):
+            output.notes.append(results)
+        else:
+            output.runs += [(each.id, place.row, result) for each, result in zip(group, results, strict=True)]
+    return output
+
+
+def _run_references(references: Sequence[Reference], place: OpenEnvironment, runner: Runner) -> list[Result]:
+    cases = [each.case(place) for each in references]
+    how = runner.sandbox, runner.rules, runner.workers
+    return run_cases(place.environment, cases, *how, memory=runner.memory)
 
 
 TOOLS = ("pytest",)

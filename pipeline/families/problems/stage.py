@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 
 from packaging.version import Version
 
 from pipeline.api.history.rules import LifecycleRules
+from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.execution.mutation.rules import MutationRules
@@ -19,7 +21,14 @@ from pipeline.families.problems.drafts import Draft, additional_dependencies, dr
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.proving import Trial, prove
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.running import OpenEnvironment, environments_with_tests, places_of
+from pipeline.families.problems.running import (
+    OpenEnvironment,
+    Reference,
+    environments_with_tests,
+    places_of,
+    problem_run_row,
+    run_in_other_releases,
+)
 from pipeline.families.problems.statement import state
 from pipeline.families.problems.witnessed import witnessed_tasks
 from pipeline.families.problems.writing import WrittenRows, write_problems
@@ -27,6 +36,7 @@ from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
     AnyRow,
     ProblemRow,
+    ProblemRunRow,
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
@@ -47,6 +57,7 @@ def problems_stage(
 
     The unit is a task of an example or a witness in a version that sets it apart. A task of no such version, and an
     example or witness without a task, is one unit each. Where there is a `writer`, so is each change that none decides.
+    References that pass run in every other release.
     """
     library = Library(
         tables["releases"],
@@ -94,8 +105,11 @@ def problems_stage(
     problems += written.problems
     refused += written.rejects
     # What could not be built is tried again for what a writer wants there.
-    environments = {row["version"]: row for row in [*rows, *written.environments]}
     runs = [*(run for _, trial in results for run in trial.runs), *written.runs]
+    references = list(_references(problems, runs))
+    elsewhere = run_in_other_releases(references, tables["releases"], rows, places, runner)
+    runs += [problem_run_row(key, ProblemRun.OTHER_RELEASE, place, ended) for key, place, ended in elsewhere.runs]
+    environments = {row["version"]: row for row in [*rows, *written.environments, *elsewhere.environments]}
     return Output(
         {
             "problems": sorted(problems, key=_id),
@@ -105,12 +119,21 @@ def problems_stage(
         units_in=len(problems) + len(refused),
         units_out=len(problems),
         rejects=sorted(refused, key=lambda reject: (reject.key, reject.reason, reject.detail)),
-        notes=[*unreachable, *closed, *written.notes],
+        notes=[*unreachable, *closed, *written.notes, *elsewhere.notes],
     )
 
 
 def _id(row: AnyRow) -> str:
     return str(row["id"])
+
+
+def _references(problems: Iterable[ProblemRow], runs: Iterable[ProblemRunRow]) -> Iterator[Reference]:
+    """Yield the references that passed their hidden tests."""
+    passed = {run["problem_id"] for run in runs if (run["role"], run["outcome"]) == (ProblemRun.HIDDEN, Outcome.PASSED)}
+    for row in problems:
+        if row["id"] in passed:
+            program, tests = row["starting_code"] + row["solution"], (row["hidden_tests"], row["test"])
+            yield Reference(row["id"], row["version"], program, row["module"], *tests)
 
 
 def _problem(

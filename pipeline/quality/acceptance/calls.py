@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -77,6 +78,13 @@ def takes_more(signature: inspect.Signature, kind: inspect._ParameterKind) -> bo
         return Call(base.positional, base.names | {_ANY_OTHER}, _ANY_OTHER).lands(signature) is not None
     place = len(positions(signature))
     return Call(place + 1, base.names - set(positions(signature)), place).lands(signature) is not None
+
+
+def takes_call(signature: inspect.Signature, call: ast.Call) -> bool:
+    """Return whether the arguments of a written call bind to a signature; those after stars are not counted."""
+    positional = [argument for argument in call.args if not isinstance(argument, ast.Starred)]
+    names = frozenset(keyword.arg for keyword in call.keywords if keyword.arg is not None)
+    return Call(len(positional), names).lands(signature) is not None
 
 
 def positions(signature: inspect.Signature) -> list[str]:

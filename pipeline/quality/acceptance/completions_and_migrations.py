@@ -405,6 +405,7 @@ def _migration(original: MigrationRow, facts: _AcceptanceInputs) -> PublishedMig
         "source_in_target": source_in_target,
         "target_in_target": own_run["outcome"],
         "target_in_source": facts.runs.outcome(target, version),
+        "versions": passing_versions(facts.runs, target, facts.versions),
         "target_lock_id": own_run["lock_id"],
         "discriminating": True,
         "mutants": score["mutants"] if score else None,

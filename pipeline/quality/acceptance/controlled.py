@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from operator import itemgetter
 
 from pipeline.core.errors import present
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
@@ -22,6 +24,7 @@ from pipeline.lake.rows import (
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.names import spelling_words
 from pipeline.llm.rules import SpelledNameRules
+from pipeline.quality.acceptance.calls import takes_call
 from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
@@ -110,7 +113,7 @@ def _published(
         "lock_id": probe["lock_id"],
         "neighbour_version": proof.neighbour_version,
         "neighbour_outcome": proof.neighbour_outcome,
-        "versions": passing_versions(facts.runs, path, facts.reviews.releases),
+        "versions": _right_versions(row, facts),
         "discriminating": differs
         and not (neighbour and facts.names.only_place_differs(path, neighbour))
         and not (is_new and is_guessable),
@@ -119,3 +122,20 @@ def _published(
         "attribution": release["attribution"],
         **reviewed.columns(),
     }
+
+
+def _right_versions(row: ControlledCompletionRow, facts: _AcceptanceInputs) -> list[str]:
+    """Return the versions in which a probe finds the API, and the call of the answer binds as it does in its own.
+
+    Where the signature of one of them is not known, or the call does not bind in its own, finding the API is enough.
+    """
+    path, versions = row["path"], passing_versions(facts.runs, row["path"], facts.reviews.releases)
+    calls = [node for node in ast.walk(parse_python(row["reference_call"])) if isinstance(node, ast.Call)]
+
+    def takes(version: str) -> bool | None:
+        result = facts.runs.probe_result(path, version)
+        signature = result.callable_as() if result is not None else None
+        # The outermost call comes first.
+        return takes_call(signature, calls[0]) if signature is not None and calls else None
+
+    return [each for each in versions if takes(each) is not False] if takes(row["version"]) else versions

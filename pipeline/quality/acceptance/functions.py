@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TypedDict
@@ -39,7 +39,7 @@ from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
-from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike
+from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike, versions_of_reference
 from pipeline.quality.acceptance.sourced import source_columns
 from pipeline.quality.flags.subjects import deciding_run
 
@@ -64,10 +64,15 @@ def functions_acceptance_stage(
     release has, or whose tests accept an API that is new and that anybody would write (`common_functions`).
     """
     runs: dict[str, dict[str, FunctionRunRow]] = defaultdict(dict)
+    others: dict[str, list[FunctionRunRow]] = defaultdict(list)
     for run in tables["function_runs"]:
-        runs[run["function_id"]][run["role"]] = run
+        if run["role"] == FunctionRun.OTHER_RELEASE:
+            others[run["function_id"]].append(run)
+        else:
+            runs[run["function_id"]][run["role"]] = run
     facts = _AcceptanceInputs(
         runs,
+        others,
         {row["id"]: row for row in tables["snippets"]},
         frozenset(row["id"] for row in tables["published_changes"]),
         least,
@@ -91,9 +96,10 @@ _SAME_FUNCTION = ("path", "granularity", "answer", "discriminating")
 
 @dataclass(frozen=True, slots=True)
 class _AcceptanceInputs:
-    """The tables and rules that decide on functions; runs are by function and role."""
+    """The tables and rules that decide on functions; `runs` are by function and role, `others` in other releases."""
 
     runs: Mapping[str, Mapping[str, FunctionRunRow]]
+    others: Mapping[str, Sequence[FunctionRunRow]]
     snippets: Mapping[str, SnippetRow]
     published_changes: frozenset[str]
     least: FunctionRules
@@ -132,6 +138,7 @@ def _published(original: FunctionRow, facts: _AcceptanceInputs) -> Iterator[Publ
             "granularity": level,
             "masked_code": masked.masked_code,
             "answer": masked.answer,
+            "versions": versions_of_reference(function["version"], facts.others.get(function["id"], ())),
             "discriminating": proof["discriminating"] and not _is_guessable_name(function, runs, masked.answer, facts),
         }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.core.syntax_trees import parse_python
@@ -32,7 +32,7 @@ from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
-from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike
+from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike, versions_of_reference
 from pipeline.quality.acceptance.sourced import SourceColumns, columns_of_change, source_columns
 from pipeline.quality.flags.subjects import deciding_run
 
@@ -59,10 +59,15 @@ def problems_acceptance_stage(
     accept is one that anybody would write (`common_functions`).
     """
     runs: dict[str, dict[str, ProblemRunRow]] = defaultdict(dict)
+    others: dict[str, list[ProblemRunRow]] = defaultdict(list)
     for run in tables["problem_runs"]:
-        runs[run["problem_id"]][run["role"]] = run
+        if run["role"] == ProblemRun.OTHER_RELEASE:
+            others[run["problem_id"]].append(run)
+        else:
+            runs[run["problem_id"]][run["role"]] = run
     facts = _AcceptanceInputs(
         runs,
+        others,
         {row["id"]: row for row in tables["snippets"]},
         frozenset(row["id"] for row in tables["published_changes"]),
         LibraryReviews.of(tables, rules),
@@ -97,9 +102,10 @@ def _program(problem: ProblemRow | PublishedProblemRow) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _AcceptanceInputs:
-    """The tables and rules that decide on problems; runs are by problem and role."""
+    """The tables and rules that decide on problems; `runs` are by problem and role, `others` in other releases."""
 
     runs: Mapping[str, Mapping[str, ProblemRunRow]]
+    others: Mapping[str, Sequence[ProblemRunRow]]
     snippets: Mapping[str, SnippetRow]
     published_changes: frozenset[str]
     reviews: LibraryReviews
@@ -140,6 +146,10 @@ def _published(original: ProblemRow, facts: _AcceptanceInputs) -> PublishedProbl
         "python": hidden["python"],
         "lock_id": hidden["lock_id"],
         "coverage": _coverage(hidden),
+        # Code that a person edited was run in the versions that set it apart only.
+        "versions": versions_of_reference(
+            problem["version"], () if reviewed.runs else facts.others.get(problem["id"], ())
+        ),
         "other_code": role,
         "other_outcome": other["outcome"] if other else None,
         "other_solution": other["code"] if other else None,

@@ -16,7 +16,14 @@ from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence, MigrationBasis
 from pipeline.families.proof import Runs
-from pipeline.lake.rows import AnyRow, PublishedCompletionRow, PublishedMigrationRow, R
+from pipeline.lake.rows import (
+    AnyRow,
+    FunctionRunRow,
+    ProblemRunRow,
+    PublishedCompletionRow,
+    PublishedMigrationRow,
+    R,
+)
 from pipeline.lake.stage import Reject
 from pipeline.quality.acceptance.visible_calls import has_visible_call
 
@@ -148,6 +155,12 @@ def passing_versions(runs: Runs, subject: str, versions: Iterable[str]) -> list[
     """Return the versions in which a snippet passes, or a probe finds a path, oldest first."""
     passed = (version for version in versions if runs.outcome(subject, version) == Outcome.PASSED)
     return sorted(passed, key=Version)
+
+
+def versions_of_reference(version: str, others: Iterable[ProblemRunRow | FunctionRunRow]) -> list[str]:
+    """Return the version of a reference, in which it passed, and those of its runs in other releases that passed."""
+    passed = {run["version"] for run in others if run["outcome"] == Outcome.PASSED}
+    return sorted({version, *passed}, key=Version)
 
 
 def _of_groups(

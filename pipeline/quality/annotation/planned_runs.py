@@ -110,10 +110,11 @@ def _problem(lake: Lake, row: ProblemRow, rules: CurationRules) -> Iterator[Plan
     program, version = row["starting_code"] + row["solution"], row["version"]
     tests: dict[str, Any] = {"test_file": row["hidden_tests"], "module": row["module"]}
     visible, hidden = str(ProblemRun.VISIBLE), str(ProblemRun.HIDDEN)
+    apart = {visible, hidden, str(ProblemRun.OTHER_RELEASE)}
     yield Planned(visible, "the visible test", version, True, program, test=row["test"])
     yield Planned(hidden, "the hidden tests", version, True, program, **tests, cover=True)
     for run in lake.read("problem_runs", row["library"], pc.field("problem_id") == row["id"]):
-        if run["role"] not in {visible, hidden}:
+        if run["role"] not in apart:
             other = program if run["code"] is None else row["starting_code"] + run["code"]
             yield Planned(str(run["role"]), "other code", run["version"], False, other, **tests, code=run["code"])
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.functions import FunctionRun
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import SnippetSource
@@ -108,10 +109,12 @@ class Subjects:
             self._runs[row["subject_id"]].append(row)
         self._function_runs: dict[str, list[FunctionRunRow]] = defaultdict(list)
         for of_function in tables["function_runs"]:
-            self._function_runs[of_function["function_id"]].append(of_function)
+            if of_function["role"] != FunctionRun.OTHER_RELEASE:
+                self._function_runs[of_function["function_id"]].append(of_function)
         self._problem_runs: dict[str, dict[str, ProblemRunRow]] = defaultdict(dict)
         for of_problem in tables["problem_runs"]:
-            self._problem_runs[of_problem["problem_id"]][of_problem["role"]] = of_problem
+            if of_problem["role"] != ProblemRun.OTHER_RELEASE:
+                self._problem_runs[of_problem["problem_id"]][of_problem["role"]] = of_problem
 
     def __iter__(self) -> Iterator[Subject | Reject]:
         """Yield each instance, or the reject INTERNAL_ERROR of one at which an exception was raised."""

@@ -46,11 +46,12 @@ def test_each_program_runs_once_in_every_release() -> None:
     )
 
 
-def test_code_of_a_codemod_runs_in_both_releases_of_its_migration() -> None:
+def test_code_of_a_codemod_runs_in_every_release_and_in_both_of_its_migration() -> None:
     written: Any = {"source_rewrite_id": None, "target_rewrite_id": "r"}
     migration = written | {"snippet_id": "s", "version": "2.0", "target_snippet_id": "s", "target_version": "3.0"}
     rewrites: list[Any] = [{"id": "r", "version": "3.0"}]
     planned = plan_runs(releases("1.0"), SNIPPETS, [], [migration], [], [], EXECUTABLE_SOURCES, rewrites=rewrites)
+    assert Run("r", "1.0", Role.OTHER_VERSION) in planned
     assert [run for run in planned if run.version != "1.0"] == [
         Run("r", "2.0", Role.OTHER_VERSION),
         Run("s", "2.0", Role.REFERENCE),
@@ -79,6 +80,28 @@ def test_what_is_made_from_documentation_is_probed_where_it_is_asked_for_and_in_
     symbols = [symbol("lib.f", "function"), symbol("lib.Box.size", "attribute"), symbol("lib.Box", "class")]
     runs = plan_runs([], [], [], [], [], symbols, EXECUTABLE_SOURCES, controlled_completions=controlled)
     assert runs == tuple(Run("lib.f", version, Role.PROBE) for version in ("1.0", "2.0", "3.0"))
+
+
+@pytest.mark.parametrize("of_dependent", [True, False])
+def test_what_has_no_program_is_probed_in_every_release_that_would_show_it(of_dependent: bool) -> None:
+    """In 4.0 the path is set on instances, which a probe cannot see."""
+    row: Any = {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.Box.f", "change_id": None}
+    symbols = [
+        symbol("lib.Box", "class", last="4.0"),
+        symbol("lib.Box.f", "method", first="2.0"),
+        symbol("lib.Box.f", "attribute", first="4.0", last="4.0"),
+    ]
+    runs = plan_runs(
+        releases("1.0", "2.0", "3.0", "4.0", "5.0"),
+        [snippet("s", "1.0", "3.0", "downstream")],
+        [row] if of_dependent else [],
+        *([], [], symbols, EXECUTABLE_SOURCES),
+        controlled_completions=[] if of_dependent else [row],
+    )
+    assert [(run, run.is_required) for run in runs] == [
+        (Run("lib.Box.f", version, Role.PROBE), required)
+        for version, required in (("1.0", True), ("2.0", True), ("3.0", False), ("5.0", False))
+    ]
 
 
 def test_other_languages_are_not_run() -> None:

@@ -108,6 +108,18 @@ def test_an_introduced_function_has_tests_of_each_kind_that_its_reference_passes
     assert (row["other_code"], row["other_outcome"]) == (FunctionRun.REFERENCE_ELSEWHERE, Outcome.API_MISSING)
     assert (row["evidence"], row["discriminating"], row["change_id"]) == (Evidence.EXECUTED, True, INTRODUCED["id"])
     assert (row["code_drafter"], row["tests_drafter"], row["drafter"]) == (Drafter.OFFLINE,) * 3
+    assert row["versions"] == ["1.1"]
+
+
+def test_a_reference_runs_with_its_tests_in_every_other_release(output: Output) -> None:
+    paths = {row["id"]: row["path"] for row in output.tables["functions"]}
+    ended = {
+        (paths[run["function_id"]], run["version"]): run["outcome"]
+        for run in output.tables["function_runs"]
+        if run["role"] == FunctionRun.OTHER_RELEASE
+    }
+    assert ended["lib.take", "1.0"] == Outcome.API_MISSING
+    assert ended["lib.shout", "1.0"] == Outcome.FAILED_ASSERTION
 
 
 def test_the_example_of_the_other_version_fails_its_tests(published: dict[tuple[str, str], Any]) -> None:

@@ -131,6 +131,20 @@ def test_an_introduced_function_is_a_problem_that_the_release_before_cannot_solv
     assert (row["api_calls"], row["solution_api_call"], row["target_entity"]) == (["lib.take"], True, "take")
     assert (row["functional"], row["webdev"], row["additional_dependencies"]) == (True, False, [])
     assert (row["lock_id"], row["licence"], row["other_version"]) == ("lock-1.1", "MIT", "1.0")
+    assert row["versions"] == ["1.1"]
+
+
+def test_a_reference_runs_with_all_tests_in_every_other_release(output: Output) -> None:
+    paths = {row["id"]: (row["path"], row["version"]) for row in output.tables["problems"]}
+    ended = {
+        (*paths[run["problem_id"]], run["version"]): run["outcome"]
+        for run in output.tables["problem_runs"]
+        if run["role"] == ProblemRun.OTHER_RELEASE
+    }
+    assert ended["lib.same", "1.1", "1.0"] == Outcome.PASSED
+    assert ended["lib.take", "1.1", "1.0"] == Outcome.API_MISSING
+    assert ended["lib.shout", "1.1", "1.0"] == Outcome.FAILED_ASSERTION
+    assert all(version != other for _, version, other in ended)
 
 
 def test_the_example_of_the_other_version_fails_here(published: dict[str, Any]) -> None:
@@ -155,6 +169,7 @@ def test_what_was_recorded_and_does_not_come_again_is_no_test(output: Output) ->
         ProblemRun.VISIBLE: Outcome.PASSED,
         ProblemRun.HIDDEN: Outcome.PASSED,
         ProblemRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING,
+        ProblemRun.OTHER_RELEASE: Outcome.API_MISSING,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pipeline.quality.acceptance.calls import NAMED, POSITIONAL, Call, breaks
+from pipeline.quality.acceptance.calls import NAMED, POSITIONAL, Call, breaks, takes_call
 
 
 def signature(text: str) -> inspect.Signature:
@@ -98,3 +99,20 @@ def test_a_parameter_with_fewer_ways_of_passing_breaks(item: inspect.Signature, 
     last = free[-1]
     kinds = [p.replace(kind=p.KEYWORD_ONLY) if p is last else p for p in item.parameters.values()]
     assert breaks(item, item.replace(parameters=kinds), last.name, last.name) is True
+
+
+@pytest.mark.parametrize(
+    ("text", "call", "taken"),
+    [
+        ("a", "f(a)", True),
+        ("a, b", "f(a)", False),
+        ("a", "f(a, b)", False),
+        ("a, *, b", "f(a, b=b)", True),
+        ("a", "f(a, b=b)", False),
+        ("", "f(*a, **b)", True),
+    ],
+)
+def test_a_written_call_binds_by_its_arguments(text: str, call: str, taken: bool) -> None:
+    written = ast.parse(call, mode="eval").body
+    assert isinstance(written, ast.Call)
+    assert takes_call(signature(text), written) is taken

@@ -507,6 +507,7 @@ def test_a_published_migration_carries_the_runs_of_both_sides() -> None:
         "target_in_source": "api_missing",
         "lock_id": "lock-1.1",
         "target_lock_id": "lock-2.0",
+        "versions": ["2.0"],
         "discriminating": True,
         "evidence": "executed",
     }

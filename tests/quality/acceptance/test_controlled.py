@@ -95,6 +95,30 @@ def test_equal_observations_in_both_releases_prove_unchanged(before: str, eviden
     assert row["evidence"] == evidence
 
 
+ONE, NONE = SEEN % "a", '{"kind": "function", "signature": []}'
+ANY = '{"kind": "function", "signature": [["a", "var_positional", false, null], ["b", "var_keyword", false, null]]}'
+
+
+@pytest.mark.parametrize(
+    ("seen", "versions"),
+    [
+        ((None, NONE, NONE), ["1.1", "2.0"]),
+        ((NONE, NONE, ONE), ["1.0", "1.1"]),
+        ((ANY, NONE, NONE), ["1.0", "1.1", "2.0"]),
+        ((NONE, ANY, ONE), ["1.0", "1.1", "2.0"]),
+        ((NONE, ONE, ONE), ["1.0", "1.1", "2.0"]),
+    ],
+)
+def test_it_is_right_where_its_api_is_found_and_takes_its_call(seen: Sequence[str | None], versions: list[str]) -> None:
+    """The call gives no argument; a signature that takes anything, or not the call in its own release, tells nothing."""
+    verdicts = [
+        probe("lib.take", release["version"], PASSED if text else MISSING) | {"observation": text}
+        for release, text in zip(RELEASES, seen, strict=True)
+    ]
+    (row,) = run(completion(LibEvolutionEvalTag.UNCHANGED), verdicts).tables["published_controlled_completions"]
+    assert row["versions"] == versions
+
+
 NO_LICENCE = [row | {"licence": None} for row in RELEASES]
 REFUSED = {
     "not probed": ({}, RELEASES, RejectReason.NOT_PROVEN),

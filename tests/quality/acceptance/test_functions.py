@@ -45,11 +45,12 @@ def accept(
     reviews: Sequence[Any] = (),
     published_changes: Sequence[PublishedChangeRow] = (),
     symbols: Sequence[SymbolRow] = (),
+    others: Sequence[Any] = (),
     **columns: Any,
 ) -> Output:
     """Run acceptance; the other version is 1.2, which has the `symbols`."""
     runs = [run(role, outcome, executed) for role, outcome in outcomes.items()]
-    runs = [row | {"version": "1.2"} if row["role"] in ELSEWHERE else row for row in runs]
+    runs = [row | {"version": "1.2"} if row["role"] in ELSEWHERE else row for row in runs] + [*others]
     snippets = [SNIPPET | (snippet or {})]
     decided = {"flags": flags, "reviews": reviews}
     return functions_acceptance_stage(
@@ -83,6 +84,13 @@ def test_a_function_becomes_a_row_for_each_level_whose_masking_can_be_undone() -
         table("published_functions").check(row)
         assert unmask(row["masked_code"], Granularity(row["granularity"]), row["answer"], row["core_token"]) == code
         assert (row["function_id"], row["coverage"], row["emptied_outcome"]) == ("f", 1.0, Outcome.FAILED_ASSERTION)
+
+
+def test_runs_in_other_releases_say_where_it_is_right_and_decide_nothing() -> None:
+    others = [run(FunctionRun.OTHER_RELEASE, Outcome.PASSED) | {"version": "1.2"}]
+    rows = accept(PROVEN, others=others, symbols=[symbol("lib.take", "1.2")]).tables["published_functions"]
+    assert [row["versions"] for row in rows] == [["1.1", "1.2"]] * len(rows)
+    assert {row["other_code"] for row in rows} == {None}
 
 
 def test_other_words_and_parameters_ask_for_the_same_name() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -38,9 +38,10 @@ def accept(
     licence: str | None = "MIT",
     executed: int | None = 4,
     statements: int | None = 4,
+    others: Sequence[Any] = (),
     **columns: Any,
 ) -> Output:
-    rows = [run(role, outcome, executed, statements) for role, outcome in runs.items()]
+    rows = [*(run(role, outcome, executed, statements) for role, outcome in runs.items()), *others]
     snippets = [SNIPPET | {"licence": licence}]
     output = problems_acceptance_stage(
         {
@@ -80,6 +81,13 @@ def test_the_run_that_discriminates_between_versions(case: str) -> None:
     assert row["evidence"] == Evidence.EXECUTED
     assert row["review_status"] == ReviewStatus.UNFLAGGED
     assert row["other_solution"] == ("    return 1\n" if other in (E, C, M) else None)
+
+
+def test_runs_in_other_releases_say_where_it_is_right_and_decide_nothing() -> None:
+    others = [run(ProblemRun.OTHER_RELEASE, PASSED) | {"version": "1.2"}]
+    others += [run(ProblemRun.OTHER_RELEASE, MISSING) | {"version": "1.0"}]
+    (row,) = accept({V: PASSED, H: PASSED, R: MISSING}, others=others).tables["published_problems"]
+    assert (row["versions"], row["other_code"]) == (["1.1", "1.2"], R)
 
 
 REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {

@@ -23,6 +23,7 @@ from pipeline.quality.acceptance.same_prompts import (
     passing_versions,
     replaced_names,
     surest_first,
+    versions_of_reference,
 )
 
 
@@ -72,6 +73,15 @@ def test_versions_in_which_the_answer_is_right() -> None:
         for version, outcome in outcomes.items()
     ]
     assert passing_versions(Runs(verdicts), "s", ["1.10", "1.11", "1.9", "2.0"]) == ["1.9", "1.10"]
+
+
+def test_a_reference_is_right_in_its_version_and_where_it_passes_in_another() -> None:
+    others: list[Any] = [
+        {"version": "1.10", "outcome": Outcome.PASSED},
+        {"version": "1.11", "outcome": Outcome.API_MISSING},
+    ]
+    assert versions_of_reference("1.9", others) == ["1.9", "1.10"]
+    assert versions_of_reference("1.9", ()) == ["1.9"]
 
 
 def test_of_rows_that_differ_in_the_code_around_the_first_by_the_order_remains() -> None:

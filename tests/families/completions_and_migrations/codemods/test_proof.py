@@ -85,11 +85,12 @@ def sandbox() -> Sandbox:
     return find_sandbox()
 
 
-def test_both_sides_are_run_in_both_releases() -> None:
+def test_both_sides_are_run_in_every_release() -> None:
     tables = tables_of(OLD, NEW, example(CODE, "2", outputs=("'ab'\n",)))
     (rewrite,) = tables["rewrites"]
     runs = plan_runs(**planned(tables), executable_sources=EXECUTABLE_SOURCES)
     assert {(run.version, run.role) for run in runs if run.subject_id == rewrite["id"]} == {
+        ("1", VerdictRole.OTHER_VERSION),
         ("2", VerdictRole.OTHER_VERSION),
         ("3", VerdictRole.REFERENCE),
     }
