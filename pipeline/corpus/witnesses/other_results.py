@@ -95,7 +95,7 @@ class OtherResults:
         rejects += refused
         self._run((trial.home, program.lines) for trial, ways in cut for program in ways)
         self._run((trial.other, program.lines) for trial, ways in cut for program in ways)
-        programs, refused = parted(guarded(cut, lambda each: each[0].key, lambda each: [self._most_telling(*each)]))
+        programs, refused = parted(guarded(cut, lambda each: each[0].key, lambda each: [self._informative(*each)]))
         rejects += refused
         proven = [
             ProvenProgram(each.program, each.trial.home, each.trial.other, each.printed, self._place(each))
@@ -140,9 +140,8 @@ class OtherResults:
         if not fitting:
             detail = f"over {self.rules.max_lines} lines" if programs else "what it prints needs pytest"
             return Reject(trial.key, RejectReason.TOO_LONG if programs else RejectReason.NO_FIXTURE, detail)
-        if unfit := next((self._unfit(trial, each) for each in fitting), None):
-            return unfit
-        return trial, fitting
+        fit, unfit = parted(self._unfit(trial, each) or each for each in fitting)
+        return (trial, fit) if fit else unfit[0]
 
     def _unfit(self, trial: _Trial, program: UsingProgram) -> Reject | None:
         """Say why a failure of a program does not show that one API gives other results."""
@@ -160,7 +159,7 @@ class OtherResults:
             return Reject(trial.key, RejectReason.UNFIT_NAME, f"{program.core.path} is private by its name")
         return None
 
-    def _most_telling(self, trial: _Trial, programs: Iterable[UsingProgram]) -> _CutDown | Reject:
+    def _informative(self, trial: _Trial, programs: Iterable[UsingProgram]) -> _CutDown | Reject:
         """Return the program that says most of those that come out otherwise."""
         ways: list[_CutDown] = []
         reason = "cut down, it fails at home, or passes in the other release"
