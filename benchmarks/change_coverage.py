@@ -3,10 +3,10 @@
     python -m benchmarks.change_coverage --json coverage.json
     python -m benchmarks.change_coverage flask --list
 
-It reads the lake (DRIFTLINE_DATA) as a refresh left it. A change counts if running can show it and the API is listed or
-documented. It is covered by a published completion or migration whose right code was run and fails in the other
-release, or by a discriminating problem or function: there code is to be written. A compatibility, which asks in which
-releases a program runs, covers it too, and is counted apart; where the API went more than once, one row covers each
+It reads the lake (DRIFTLINE_DATA) as a refresh left it. A change counts if running can show it and the API is listed,
+documented or used; those of behaviour, which only running finds, are a group of their own. It is covered by a
+discriminating completion, migration, problem or function: there code is to be written. A compatibility, which asks in
+which releases a program runs, covers it too, and is counted apart; where the API went more than once, one row covers each
 time at which its answer switches. For the others the reason is that of the stage
 `witnesses`, or tells how far a row came; a description that no docstring gives is for a model to write. Changes that
 no run shows (annotations, marks of deprecation) stand aside.
@@ -23,25 +23,24 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.core.rules.load import RULES, load
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.changes import WHOLE, ChangeKind
+from pipeline.core.vocabularies.changes import OFFERED, WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.samples import Evidence
 from pipeline.corpus.witnesses.changed_uses import sides_of
-from pipeline.lake.rows import ChangeRow
+from pipeline.lake.rows import BehaviourRow, ChangeRow
 from pipeline.lake.tables import Lake
-from pipeline.quality.acceptance.quality import QualityRules
 
 COVERED = "covered"
 COMPATIBILITY_ALONE = "compatibility alone"
 """No code is to be written that shows the change, and it is asked in which releases a program runs that does."""
-GROUPS = ("breaking", "introduced", "other")
+GROUPS = ("breaking", "behaviour", "introduced", "other")
 
 
-def group_of(change: ChangeRow) -> str:
-    """Return the group of a change: breaking, an introduction, or what may come out otherwise."""
+def group_of(change: ChangeRow | BehaviourRow) -> str:
+    """Return the group of a change: breaking, of behaviour, an introduction, or what may come out otherwise."""
+    if change["kind"] == ChangeKind.BEHAVIOUR:
+        return "behaviour"
     if change["breaking"]:
         return "breaking"
     return "introduced" if change["kind"] == ChangeKind.INTRODUCED else "other"
@@ -50,9 +49,10 @@ def group_of(change: ChangeRow) -> str:
 class Coverage:
     """What became of the changes of one library."""
 
-    def __init__(self, lake: Lake, library: str, fails: frozenset[str]) -> None:
-        self._lake, self._library, self._fails = lake, library, fails
-        self.changes = [row for row in lake.read("changes", library) if sides_of(row)]
+    def __init__(self, lake: Lake, library: str) -> None:
+        self._lake, self._library = lake, library
+        self.changes: list[ChangeRow | BehaviourRow] = [row for row in lake.read("changes", library) if sides_of(row)]
+        self.changes += [row for row in lake.read("behaviours", library) if row["reach"] in OFFERED]
         self.rows: Counter[str] = Counter()
         """Discriminating rows by family."""
         self.covered: dict[str, set[str]] = defaultdict(set)
@@ -76,7 +76,7 @@ class Coverage:
 
     def _discriminating(self) -> Iterator[tuple[str, str | None]]:
         for row in self._lake.read("published_completions", self._library):
-            if row["evidence"] == Evidence.EXECUTED and row["neighbour_outcome"] in self._fails:
+            if row["discriminating"]:
                 yield "completion", row["change_id"]
         for table in ("problems", "functions"):
             for other in self._lake.read(f"published_{table}", self._library):
@@ -137,9 +137,9 @@ class Coverage:
 
 def measure(libraries: Sequence[str]) -> dict[str, Coverage]:
     """Return the coverage of libraries of the lake, all of them if none is named."""
-    lake, fails = Lake(settings().lake_root), load(RULES / "quality.yaml", QualityRules).fails_in_target
+    lake = Lake(settings().lake_root)
     named = libraries or sorted(lake.libraries("changes"))
-    return {name: Coverage(lake, name, frozenset(map(str, fails))) for name in named}
+    return {name: Coverage(lake, name) for name in named}
 
 
 def tables(found: Mapping[str, Coverage]) -> Iterator[Table]:

@@ -139,7 +139,7 @@ def _instance(source: Side, target: Side, direction: Direction, pair: Pair, hist
     return {
         **common,
         "pair_id": content_id("migration pair", source.snippet["library"], sides),
-        "change_id": pair.change_id or common["change_id"],
+        "change_id": pair.change_id or _of_codemod(pair, common["change_id"]),
         "target_version": target.version,
         "target_release_time": history.releases[target.version]["release_time"],
         "target_snippet_id": target.snippet["id"],
@@ -155,6 +155,13 @@ def _instance(source: Side, target: Side, direction: Direction, pair: Pair, hist
         "source_name": source_name,
         "target_name": target_name,
     }
+
+
+def _of_codemod(pair: Pair, of_source: str | None) -> str | None:
+    """Return the change that a codemod follows; of several that of the API in the release of the source."""
+    rewrite = pair.old.rewrite or pair.new.rewrite
+    changes = rewrite["changes"] if rewrite else []
+    return of_source if of_source in changes or not changes else changes[0]
 
 
 def _aliases(code: str) -> frozenset[str]:

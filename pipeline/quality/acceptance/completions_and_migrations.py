@@ -155,9 +155,16 @@ def _accept_completions(
     # Where an alias is right too, another release may have but one of them.
     rows, ambiguous = one_answer(rows, ("version", "granularity", "masked_code", "description"), itemgetter("answer"))
     rows, repeated = one_row(rows, ("path", "granularity", "masked_code", "answer"))
+    # A hidden line or block may use several APIs, and asks for the same whichever of them it is counted with.
+    rows, again = one_of_alike(rows, _hidden_code, surest_first)
     rows, alike = one_of_alike(rows, itemgetter(*_SAME_COMPLETION), surest_first)
     rows, visible = without_visible_calls(rows)
-    return rows, [*refused, *repeated, *ambiguous, *alike, *visible]
+    return rows, [*refused, *repeated, *ambiguous, *again, *alike, *visible]
+
+
+def _hidden_code(row: PublishedCompletionRow) -> tuple[str, ...]:
+    is_name = row["granularity"] == Granularity.TOKEN
+    return (row["id"],) if is_name else (row["version"], row["granularity"], row["masked_code"], row["answer"])
 
 
 def _accept_migrations(

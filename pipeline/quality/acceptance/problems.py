@@ -79,8 +79,14 @@ def problems_acceptance_stage(
     output = accepted("published_problems", tables["problems"], lambda row: [_published(row, facts)])
     rows = output.tables["published_problems"]
     rows, ambiguous = one_answer(rows, ("version", "problem"), lambda row: " or ".join(_accepted(row)))
+    # The last release of an API is the one in which a newer name may be taken for it.
+    rows, repeated = one_of_alike(
+        rows,
+        itemgetter("path", "starting_code", "solution"),
+        lambda row: (not row["discriminating"], -row["release_time"].timestamp()),
+    )
     rows, alike = one_of_alike(rows, lambda row: (row["version"], _accepted(row)), _by_arguments)
-    return refusing(output, "published_problems", rows, ambiguous + alike)
+    return refusing(output, "published_problems", rows, ambiguous + repeated + alike)
 
 
 def _accepted(problem: ProblemRow) -> tuple[str, ...]:
