@@ -13,7 +13,7 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, print_json, progress
-from pipeline.cli.scoring.score import as_json, print_scored, rules_for, sandboxed
+from pipeline.cli.scoring.score import REPORT, as_json, print_scored, rules_for, sandboxed
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
@@ -23,7 +23,8 @@ from pipeline.evaluation.asking.evaluate import Evaluation, Questions, evaluate,
 from pipeline.evaluation.asking.report import report_of
 from pipeline.evaluation.prompts.rules import prompt_rules
 from pipeline.evaluation.scores.result import Measured, result_of, write_result
-from pipeline.evaluation.scores.score import REFERENCE_RUNS, score_predictions, write
+from pipeline.evaluation.scores.score import REFERENCE_RUNS, RUNS, score_predictions, write
+from pipeline.evaluation.scores.verdicts import write_verdicts
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.lake.tables import replacing
@@ -35,8 +36,6 @@ from pipeline.llm.client.paid import PaidClient
 from pipeline.llm.client.rules import Limit, ModelRules, Price
 from pipeline.llm.client.store import Store
 from pipeline.llm.client.tally import usd
-
-REPORT = "report.md"
 
 _ADDRESSES = {
     Protocol.OPENAI: ("OPENAI_BASE_URL", "https://api.openai.com/v1"),
@@ -72,7 +71,10 @@ def evaluate_model(
     ] = None,
     view: Annotated[View, typer.Option(help="Which rows are tasks.")] = View.DISCRIMINATING,
     samples: Annotated[int, typer.Option("--n", min=1, max=1000, help="Samples of each answer.")] = 1,
-    k: Annotated[str | None, typer.Option("--k", help="Samples drawn.", metavar="1,3,10")] = None,
+    k: Annotated[
+        str | None,
+        typer.Option("--k", help="Samples drawn; by default those of scores.yaml, up to --n.", metavar="1,3,10"),
+    ] = None,
     tasks: Annotated[int | None, typer.Option(min=1, help="Only so many tasks, a fixed random choice.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=256, help="Requests at a time.")] = 8,
     max_tokens: Annotated[int, typer.Option(min=1, help="Bound of an answer in tokens.")] = 4096,
@@ -128,7 +130,7 @@ def evaluate_model(
             file,
             rules,
             runners,
-            folder / "runs.jsonl",
+            folder / RUNS,
             report,
             view=view,
             references=settings().cache / REFERENCE_RUNS,
@@ -137,6 +139,7 @@ def evaluate_model(
     summary = measured(evaluation, target, samples, client)
     result = result_of(snapshot_folder, scored, view, runners, summary, to_ask.hashes)
     write(scored, folder, f"{snapshot_folder.name}, {model}", rules)
+    write_verdicts(scored, folder)
     write_result(result, folder)
     with replacing(folder / REPORT) as temporary:
         temporary.write_text(report_of(result), encoding="utf-8")
