@@ -13,8 +13,10 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, print_json, progress
+from pipeline.cli.scoring.prompts import unknown_setting
 from pipeline.cli.scoring.score import REPORT, as_json, print_scored, rules_for, sandboxed
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.evaluation import EndpointProblem, Protocol, View
@@ -102,7 +104,7 @@ def evaluate_model(
     """
     by_setting = prompt_rules()
     if setting not in by_setting:
-        fail(f"{setting}: no such setting; there are {', '.join(by_setting)}", BAD_USAGE)
+        fail(unknown_setting(setting), BAD_USAGE)
     if PromptInput.ATTEMPT in by_setting[setting].settings[setting].inputs:
         fail(f"{setting} shows failed answers: use `driftline prompts --attempts` and `driftline score`", BAD_USAGE)
     if folder.exists() and not folder.is_dir():
@@ -203,7 +205,8 @@ def _client(
 ) -> ChatClient:
     key = next((value for name in _KEYS[endpoint.protocol] if (value := os.environ.get(name))), None)
     if key is None and endpoint.url == _ADDRESSES[endpoint.protocol][1]:
-        fail(f"{EndpointProblem.WRONG_KEY}: {_KEYS[endpoint.protocol][0]} is not set", BAD_USAGE)
+        name = _KEYS[endpoint.protocol][0]
+        fail(InputError(f"{name} is not set; set it to a key of {endpoint.url}", code="key_not_set"), BAD_USAGE)
     store = Store(settings().evaluations)
     limits = (
         [Limit("run", Decimal(str(max_usd)), f"--max-usd is {max_usd:g} US dollars")] if max_usd is not None else []

@@ -65,7 +65,7 @@ def card_text(profile: str, tables: Configurations, files: Sequence[Entry]) -> s
         structs={config: declared.types for config, declared in configs.items()},
         vocabularies=vocabularies(configs.values()),
         discriminating=[_discriminating(family, tables[family]) for family in _VERSIONED if tables[family]],
-        families={family: _family(tables[family]) for family in INSTANCE_TABLES},
+        families={family: _family(tables[family]) for family in INSTANCE_TABLES if tables[family]},
         releases=_release_lines(tables["releases"]),
         licences=_licences(tables),
         statements=sorted(Counter((row["directive"], row["agreement"]) for row in tables["directives"]).items()),
