@@ -6,8 +6,8 @@
 It reads the lake (DRIFTLINE_DATA) as a refresh left it. A change counts if running can show it and the API is listed,
 documented or used; those of behaviour, which only running finds, are a group of their own. It is covered by a
 discriminating completion, migration, problem or function: there code is to be written. A compatibility, which asks in
-which releases a program runs, covers it too, and is counted apart; where the API went more than once, one row covers each
-time at which its answer switches. For the others the reason is that of the stage
+which releases a program runs, covers it too, and is counted apart; where the API went more than once, one row covers
+each time at which its answer switches. For the others the reason is that of the stage
 `witnesses`, or tells how far a row came; a description that no docstring gives is for a model to write. Changes that
 no run shows (annotations, marks of deprecation) stand aside.
 """

@@ -61,9 +61,11 @@ def verify(
     else:
         for line in (*problems, *_lines(rebuilt)):
             out.print(line, markup=False)
-        out.print(", ".join(f"{rows} {config}" for config, rows in counts.items()), markup=False)
-        verdict = f"{len(problems)} problems" if problems else "every check held"
-        out.print(f"{folder}: {len(manifest.files)} files, {rows} rows: {verdict}", markup=False)
+        # A table that cannot be read has no other count.
+        listed = "by the manifest: " if problems else ""
+        out.print(listed + ", ".join(f"{rows} {config}" for config, rows in counts.items()), markup=False)
+        verdict = f"{len(problems)} checks failed" if problems else "every check held"
+        out.print(f"{folder}: {listed}{len(manifest.files)} files, {rows} rows: {verdict}", markup=False)
     raise typer.Exit(PROBLEM if problems else 0)
 
 

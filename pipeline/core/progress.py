@@ -8,3 +8,8 @@ ReportProgress = Callable[[str, int, int], None]
 
 def no_progress(step: str, done: int, total: int) -> None:
     """Report nothing."""
+
+
+def labelled(label: str, report: ReportProgress) -> ReportProgress:
+    """Return a function that reports each step with a label before it."""
+    return lambda step, done, total: report(f"{label}: {step}", done, total)

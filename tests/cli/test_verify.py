@@ -43,8 +43,17 @@ def test_problems_are_listed_as_they_are(driftline: Driftline, snapshot: Path) -
     result, found = driftline("verify", snapshot), driftline("verify", snapshot, "--json")
     assert (result.status, found.status) == (1, 1)
     assert "[red]more[: not listed in the manifest\n" in result.out
-    assert "2 problems" in result.out
+    assert ": 2 checks failed" in result.out
     assert found.json["problems"] == result.out.splitlines()[:2]
+
+
+def test_counts_of_a_broken_snapshot_are_those_of_its_manifest(driftline: Driftline, snapshot: Path) -> None:
+    (snapshot / "data" / "completions.parquet").write_bytes(b"PAR1")
+    counts, verdict = driftline("verify", snapshot).out.splitlines()[-2:]
+    assert counts.startswith("by the manifest: ")
+    assert "by the manifest" in verdict
+    (snapshot / "data" / "completions.parquet").unlink()
+    assert driftline("verify", snapshot).out.splitlines()[-2].startswith("by the manifest: ")
 
 
 def test_what_is_made_again_is_told_with_the_reason_for_what_is_not(driftline: Driftline, snapshot: Path) -> None:
@@ -70,7 +79,7 @@ def test_where_other_checks_failed_nothing_is_made_again(driftline: Driftline, s
         ("../..", "no manifest.json, so this is not a snapshot"),
         (".", "no manifest.json, so this is not a snapshot"),
         ("[/bold]", "[/bold]: no such folder"),
-        (__file__, "no such folder"),
+        (__file__, "[snapshot_unknown]"),
     ],
 )
 def test_what_is_no_snapshot(

@@ -125,3 +125,12 @@ def test_every_make_target_exists() -> None:
         for target in group.split()
     )
     assert by_page(pair for pair in named if pair[1] not in targets) == []
+
+
+OWN_SNAPSHOT = re.compile(r"snapshots/[\w-]+/[\w-]+-\d{4}-\d\d-\d\d")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_code_to_copy_names_no_snapshot_that_a_reader_lacks(page: Path) -> None:
+    copied = [line for line in code_lines(page) if not line.startswith("$ ")]
+    assert [line for line in copied if OWN_SNAPSHOT.search(line) and "s3://" not in line] == []

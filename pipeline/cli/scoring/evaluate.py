@@ -13,9 +13,11 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, print_json, progress
-from pipeline.cli.scoring.score import as_json, print_scored, rules_for, sandboxed
+from pipeline.cli.scoring.prompts import unknown_setting
+from pipeline.cli.scoring.score import REPORT, as_json, print_scored, rules_for, sandboxed
 from pipeline.cli.scoring.views import Cutoff, ViewName, view_of
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.evaluation import EndpointProblem, Protocol, View
@@ -24,7 +26,8 @@ from pipeline.evaluation.asking.evaluate import Evaluation, Questions, evaluate,
 from pipeline.evaluation.asking.report import report_of
 from pipeline.evaluation.prompts.rules import prompt_rules
 from pipeline.evaluation.scores.result import Measured, result_of, write_result
-from pipeline.evaluation.scores.score import REFERENCE_RUNS, score_predictions, write
+from pipeline.evaluation.scores.score import REFERENCE_RUNS, RUNS, score_predictions, write
+from pipeline.evaluation.scores.verdicts import write_verdicts
 from pipeline.evaluation.views import ALL_ROWS, TaskView
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.rules import MaskingRules
@@ -37,8 +40,6 @@ from pipeline.llm.client.paid import PaidClient
 from pipeline.llm.client.rules import Limit, ModelRules, Price
 from pipeline.llm.client.store import Store
 from pipeline.llm.client.tally import usd
-
-REPORT = "report.md"
 
 _ADDRESSES = {
     Protocol.OPENAI: ("OPENAI_BASE_URL", "https://api.openai.com/v1"),
@@ -75,7 +76,10 @@ def evaluate_model(
     view: ViewName = View.DISCRIMINATING,
     cutoff: Cutoff = None,
     samples: Annotated[int, typer.Option("--n", min=1, max=1000, help="Samples of each answer.")] = 1,
-    k: Annotated[str | None, typer.Option("--k", help="Samples drawn.", metavar="1,3,10")] = None,
+    k: Annotated[
+        str | None,
+        typer.Option("--k", help="Samples drawn; by default those of scores.yaml, up to --n.", metavar="1,3,10"),
+    ] = None,
     tasks: Annotated[int | None, typer.Option(min=1, help="Only so many tasks, a fixed random choice.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=256, help="Requests at a time.")] = 8,
     max_tokens: Annotated[int, typer.Option(min=1, help="Bound of an answer in tokens.")] = 4096,
@@ -103,7 +107,7 @@ def evaluate_model(
     """
     by_setting = prompt_rules()
     if setting not in by_setting:
-        fail(f"{setting}: no such setting; there are {', '.join(by_setting)}", BAD_USAGE)
+        fail(unknown_setting(setting), BAD_USAGE)
     if PromptInput.ATTEMPT in by_setting[setting].settings[setting].inputs:
         fail(f"{setting} shows failed answers: use `driftline prompts --attempts` and `driftline score`", BAD_USAGE)
     if folder.exists() and not folder.is_dir():
@@ -131,7 +135,7 @@ def evaluate_model(
             file,
             rules,
             runners,
-            folder / "runs.jsonl",
+            folder / RUNS,
             report,
             view=chosen,
             references=settings().cache / REFERENCE_RUNS,
@@ -140,6 +144,7 @@ def evaluate_model(
     summary = measured(evaluation, target, samples, client)
     result = result_of(snapshot_folder, scored, chosen, runners, summary, to_ask.hashes)
     write(scored, folder, f"{snapshot_folder.name}, {model}", rules)
+    write_verdicts(scored, folder)
     write_result(result, folder)
     with replacing(folder / REPORT) as temporary:
         temporary.write_text(report_of(result), encoding="utf-8")
@@ -203,7 +208,8 @@ def _client(
 ) -> ChatClient:
     key = next((value for name in _KEYS[endpoint.protocol] if (value := os.environ.get(name))), None)
     if key is None and endpoint.url == _ADDRESSES[endpoint.protocol][1]:
-        fail(f"{EndpointProblem.WRONG_KEY}: {_KEYS[endpoint.protocol][0]} is not set", BAD_USAGE)
+        name = _KEYS[endpoint.protocol][0]
+        fail(InputError(f"{name} is not set; set it to a key of {endpoint.url}", code="key_not_set"), BAD_USAGE)
     store = Store(settings().evaluations)
     limits = (
         [Limit("run", Decimal(str(max_usd)), f"--max-usd is {max_usd:g} US dollars")] if max_usd is not None else []

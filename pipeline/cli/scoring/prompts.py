@@ -14,14 +14,18 @@ from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, print_json, print_table, progress
 from pipeline.cli.scoring.views import Cutoff, ViewName, view_of
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
+from pipeline.core.spelling import did_you_mean
 from pipeline.core.vocabularies.evaluation import View
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import NoPrompt, PromptInput
 from pipeline.evaluation.prompts.make import Prompt, Without, prompts
 from pipeline.evaluation.prompts.rows import Attempts, read_attempts
 from pipeline.evaluation.prompts.rules import PromptRules, prompt_rules
 from pipeline.evaluation.views import TaskView
+from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.lake.tables import replacing
 from pipeline.snapshots.format.reader import Snapshot
@@ -57,7 +61,7 @@ def write_prompts(
     """
     by_setting = prompt_rules()
     if setting not in by_setting:
-        fail(f"{setting}: no such setting; there are {', '.join(by_setting)}", BAD_USAGE)
+        fail(unknown_setting(setting), BAD_USAGE)
     chosen, folder = view_of(view, cutoff), find_snapshot(snapshot)
     ignore_case = load(settings().rules / "masking.yaml", MaskingRules).ignore_case
     if attempts and PromptInput.ATTEMPT not in by_setting[setting].settings[setting].inputs:
@@ -85,7 +89,17 @@ def write_prompts(
         print_json({**fields, "attempts_without_row": strangers})
     else:
         _report(out, written, counts, strangers, chosen)
+        if not written and not counts:
+            family = BY_NAME[Family(_family(by_setting[setting], setting))]
+            notify(f"{folder.name} has no rows of {family.table}: {family.advice[0]}; {family.advice[1]}")
     raise typer.Exit(0 if written else PROBLEM)
+
+
+def unknown_setting(setting: str) -> InputError:
+    """Return the error about a setting that does not exist, with the nearest names."""
+    near = did_you_mean(setting, prompt_rules())
+    problem = f"{setting}: no such setting{near}; `driftline prompts --list` shows all"
+    return InputError(problem, code="prompt_setting_unknown")
 
 
 def _family(rules: PromptRules, setting: str) -> str:

@@ -25,11 +25,15 @@ from pipeline.core.vocabularies.scores import Facet, Metric
 from pipeline.evaluation.scores.result import result_of, write_result
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.running import Runners, runners_at
-from pipeline.evaluation.scores.score import REFERENCE_RUNS, Scored, score_predictions, write
+from pipeline.evaluation.scores.score import REFERENCE_RUNS, RUNS, Scored, score_predictions, write
+from pipeline.evaluation.scores.verdicts import write_verdicts
 from pipeline.execution.caches.using import use_caches
 from pipeline.families.all_families import BY_NAME
 from pipeline.lake.rows import ScoreRow
 from pipeline.snapshots.format.manifest import SnapshotError
+
+REPORT = "report.md"
+"""The report of an evaluation, beside the files of its scoring."""
 
 LISTED = 10
 """Exclusions that the command prints; the file has all."""
@@ -40,13 +44,16 @@ def score(
     predictions: Annotated[
         Path, typer.Argument(help="JSON lines, a task each; - is standard input.", show_default=False)
     ],
-    k: Annotated[str | None, typer.Option("--k", help="Samples drawn.", metavar="1,3,10")] = None,
+    k: Annotated[
+        str | None, typer.Option("--k", help="Samples drawn; by default those of scores.yaml.", metavar="1,3,10")
+    ] = None,
     run: Annotated[bool, typer.Option("--run", help="Run the predictions too, in the sandbox: Pass@k.")] = False,
     view: ViewName = View.ALL,
     cutoff: Cutoff = None,
     by: Annotated[Facet | None, typer.Option("--by", help="Print the figures of each group of this facet.")] = None,
     folder: Annotated[
-        Path | None, typer.Option("--out", help="Folder for table, picture, runs and exclusions.", metavar="DIR")
+        Path | None,
+        typer.Option("--out", help="Folder for table, picture, verdicts, runs and exclusions.", metavar="DIR"),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -62,9 +69,12 @@ def score(
     snapshot_folder = find_snapshot(snapshot)
     if folder and folder.exists() and not folder.is_dir():
         fail(f"--out {folder} is a file; name a folder", BAD_USAGE)
+    if folder and (folder / REPORT).exists():
+        problem = f"--out {folder} has the {REPORT} of `driftline evaluate`; name another folder"
+        fail(InputError(problem, code="score_folder_taken"), BAD_USAGE)
     try:
         with _file(predictions) as file, progress("scoring") as report:
-            runs = folder / "runs.jsonl" if folder else None
+            runs = folder / RUNS if folder else None
             runners = sandboxed() if run else None
             scored = score_predictions(
                 snapshot_folder,
@@ -78,8 +88,11 @@ def score(
             )
     except (SnapshotError, InputError) as error:
         fail(error, BAD_USAGE)
+    if not scored.samples and not scored.excluded:
+        fail(InputError(f"{predictions}: no line has a prediction", code="predictions_empty"))
     if folder:
         write(scored, folder, f"{snapshot_folder.name}, {predictions.stem}", rules)
+        write_verdicts(scored, folder)
         write_result(result_of(snapshot_folder, scored, chosen, runners), folder)
     if json:
         print_json(as_json(snapshot_folder, scored))
@@ -146,7 +159,7 @@ def print_scored(scored: Scored, rules: ScoreRules, by: Facet | None, folder: Pa
         notify(f"{family}: {done} of {of} tasks answered")
     _print_excluded(scored)
     if folder:
-        notify(f"Table, picture and exclusions: {folder}")
+        notify(f"Table, verdicts and exclusions: {folder}")
 
 
 def _print_group(title: str, rows: Sequence[ScoreRow], ks: Sequence[int]) -> None:

@@ -35,6 +35,10 @@ from pipeline.lake.rows import (
 Values = Mapping[Metric, float | None]
 """Scores of one sample, 0 to 1 each; None where a metric does not apply to the reference."""
 
+# What may stand before a list of releases, and before one of them.
+_LABEL = re.compile(r"\A\W*(answer|(compatible )?(releases|versions))\W*:", re.IGNORECASE)
+_V = re.compile(r"\Av(?=\d)", re.IGNORECASE)
+
 
 def completion(task: PublishedCompletionRow, sample: str) -> Values:
     """Score the code in place of the mask: a token by EM, a line or block by all metrics of `fragment`."""
@@ -114,8 +118,14 @@ def problem(task: PublishedProblemRow, sample: str) -> Values:
 
 def compatibility(task: PublishedCompatibilityRow, sample: str) -> Values:
     """Score a list of releases: right is what names the compatible ones and says nothing else."""
-    named = {token.strip(".-") for token in re.findall(r"[\w.!+-]+", sample)}
-    return {Metric.RELEASES: named - {"", "and"} == set(task["compatible"])}
+    return {Metric.RELEASES: named_releases(task["library"], sample) == set(task["compatible"])}
+
+
+def named_releases(library: str, sample: str) -> set[str]:
+    """Return the releases that an answer names, with other words that it has; `flask==2.1.0` and `v2.1.0` are 2.1.0."""
+    answer = _LABEL.sub("", sample)
+    words = {_V.sub("", token.strip(".-")) for token in re.findall(r"[\w.!+-]+", answer)}
+    return words - {"", "and", library}
 
 
 def repository_task(task: PublishedRepositoryTaskRow, sample: str) -> Values:

@@ -28,6 +28,7 @@ _CLAUSES = {
 }
 """What has to stand above a clause, by its first word, so that it parses."""
 
+_INDENTATION = "    "
 _GRANULARITIES = {granularity.value: granularity for granularity in Granularity}
 
 
@@ -84,10 +85,35 @@ def _shapes(sample: str, margin: str) -> Iterator[str]:
 def solved(starting_code: str, sample: str) -> str:
     """Return the program of a solution, which continues the starting code or repeats it.
 
-    GitChameleon 2.0 prompts for the whole program (2507.12367, figure 17) and stores the continuation.
+    GitChameleon 2.0 prompts for the whole program (2507.12367, figure 17) and stores the continuation. A body with
+    another indentation is moved to that of the function at the end of the starting code.
     """
     program = f"{starting_code}{sample}"
-    return sample if parse_program(program) is None and parse_program(sample) else program
+    if _is_program(program):
+        return program
+    if _is_program(sample):
+        return sample
+    margin = _body_margin(starting_code)
+    bodies = [f"{starting_code}{margin}{shape}" for shape in _shapes(sample, margin)]
+    return next(filter(_is_program, bodies), program)
+
+
+def _body_margin(starting_code: str) -> str:
+    """Return the indentation of a statement that continues the starting code; empty at the level of the module."""
+    last = starting_code.rstrip().rpartition("\n")[2]
+    return _blanks(last) + (_INDENTATION if last.endswith(":") else "")
+
+
+def _is_program(text: str) -> bool:
+    """Say whether a text is a program: the parser takes a `return` outside of a function too."""
+    nodes: list[ast.AST] = [parse_program(text) or ast.Return()]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Return):
+            return False
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            nodes += ast.iter_child_nodes(node)
+    return True
 
 
 def beyond(starting_code: str, sample: str) -> str:

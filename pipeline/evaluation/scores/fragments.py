@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from pipeline.core.vocabularies.samples import Granularity
 from pipeline.corpus.usages.text import parse_program
 
 _MARGIN = re.compile(r"\n([ \t]+)(?=\S)")
@@ -90,3 +91,18 @@ def unfenced(sample: str) -> str:
         return sample
     blocks = _BLOCK.findall(sample.replace("\r\n", "\n"))
     return blocks[-1] if blocks and parse_fragment(sample) is None else sample
+
+
+_EMPHASIS = ("**", "`", "**")
+
+
+def extracted(sample: str, granularity: str | None) -> str:
+    """Return the code of a sample; of a token also without inline code and bold around the whole answer."""
+    code = unfenced(sample)
+    if granularity != Granularity.TOKEN:
+        return code
+    token = code.strip()
+    for mark in _EMPHASIS:
+        if token.startswith(mark) and token.endswith(mark) and len(token) > 2 * len(mark):
+            token = token[len(mark) : -len(mark)].strip()
+    return token

@@ -62,7 +62,8 @@ def _decoded(decoder: msgspec.json.Decoder[Prediction], line: bytes, number: int
     try:
         return decoder.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        problem = f'{error}; write one object {{"id": …, "completions": [text, …]}} on each line'
+        families = f"; the families are {', '.join(Family)}" if str(error).endswith("`$.family`") else ""
+        problem = f'{error}{families}; write one object {{"id": …, "completions": [text, …]}} on each line'
         return Excluded(Exclusion.NOT_A_PREDICTION, problem, _id_in(line[:_HEAD_BYTES]), number)
 
 

@@ -16,7 +16,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scores import Exclusion, Metric
 from pipeline.evaluation.scores.planning import Sources, plan, plan_control, unparted
 from pipeline.evaluation.scores.predictions import Excluded
-from pipeline.evaluation.scores.runs import CONTROLS, UNJUDGED, CaseRun, ProjectRun, Run, RunFile
+from pipeline.evaluation.scores.runs import CONTROLS, UNJUDGED, CaseRun, ProjectRun, Ran, Run, RunFile
 from pipeline.evaluation.scores.tally import Answered
 from pipeline.evaluation.scores.tasks import Task, Tasks
 from pipeline.execution.caches.using import use_caches
@@ -27,6 +27,7 @@ from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.samples.engine import Engine
+from pipeline.families.all_families import BY_NAME
 from pipeline.families.repository_tasks.answers import Answer
 from pipeline.families.repository_tasks.project import Project
 from pipeline.families.repository_tasks.project_context import ProjectContext, open_project
@@ -51,12 +52,17 @@ class Runners:
 
 @dataclass(slots=True)
 class Passes:
-    """Passed samples of each task by metric, in order; exclusions, and samples without a verdict (`open`)."""
+    """Passed samples of each task by metric, in order; exclusions, and samples without a verdict (`open`).
+
+    `ran` has how each text ran, by metric. `runs` is the number of new runs, `keys` are those of all.
+    """
 
     scores: dict[Answered, dict[Metric, list[float]]] = field(default_factory=dict)
     excluded: list[Excluded] = field(default_factory=list)
     open: dict[Answered, dict[Metric, int]] = field(default_factory=dict)
+    ran: dict[Answered, dict[str, dict[Metric, Ran]]] = field(default_factory=dict)
     runs: int = 0
+    keys: Collection[str] = ()
 
 
 def run_samples(
@@ -77,7 +83,7 @@ def run_samples(
     planned = {key: _plan(passes, tasks[key[1]][key[0]], texts, sources) for key, texts in samples.items()}
     every = {run.key: run for runs in planned.values() for run in runs}
     new = [run for run in every.values() if run.key not in file.outcomes]
-    passes.runs = len(new)
+    passes.runs, passes.keys = len(new), every.keys()
     run_planned(new, sources, runners, file, report)
     run_planned([run for run in new if file.outcomes[run.key] in UNJUDGED], sources, runners, file, report)
     for answered, runs in planned.items():
@@ -126,7 +132,7 @@ def _plan(passes: Passes, task: Task, texts: Sequence[str], sources: Sources) ->
     runs = [run for text in dict.fromkeys(texts) for run in plan(task, text, sources)]
     if texts and (why := unparted(task)):
         passes.excluded.append(Excluded(Exclusion.TESTS_NOT_PARTED, why, task.id))
-    elif texts and not runs:
+    elif texts and not runs and BY_NAME[task.family].running:
         reason = Exclusion.NOT_RUNNABLE
         passes.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
     return [*runs, *(plan_control(task, sources) if runs else ())]
@@ -203,14 +209,17 @@ def _judge(passes: Passes, task: Task, texts: Sequence[str], runs: Sequence[Run]
         reason = Exclusion.EMPTY_PASSES
         passes.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
         return
-    keys = {(run.metric, run.sample): run.key for run in runs if not run.control}
+    ran: dict[str, dict[Metric, Ran]] = defaultdict(dict)
+    for run in runs:
+        if not run.control:
+            ran[run.sample][run.metric] = Ran(file.outcomes[run.key], file.details.get(run.key, ""))
+    passes.ran[task.family, task.id] = ran
     unjudged: dict[Outcome, list[str]] = defaultdict(list)
-    for metric in dict.fromkeys(metric for metric, _ in keys):
+    for metric in dict.fromkeys(metric for by_metric in ran.values() for metric in by_metric):
         scores = passes.scores.setdefault((task.family, task.id), {}).setdefault(metric, [])
-        for key in (keys[metric, text] for text in texts):
-            outcome = file.outcomes[key]
+        for outcome, detail in (ran[text][metric] for text in texts):
             if outcome in UNJUDGED:
-                unjudged[outcome].append(file.details.get(key, ""))
+                unjudged[outcome].append(detail)
                 waiting = passes.open.setdefault((task.family, task.id), {})
                 waiting[metric] = waiting.get(metric, 0) + 1
             else:

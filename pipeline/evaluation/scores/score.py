@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
-from pipeline.core.progress import ReportProgress, no_progress
+from pipeline.core.progress import ReportProgress, labelled, no_progress
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.families import Family
@@ -19,10 +19,10 @@ from pipeline.evaluation.scores.planning import Sources
 from pipeline.evaluation.scores.predictions import Excluded, read_predictions
 from pipeline.evaluation.scores.references import ReferenceRun, doubtful_references
 from pipeline.evaluation.scores.rules import ScoreRules
-from pipeline.evaluation.scores.running import Runners, run_samples
-from pipeline.evaluation.scores.runs import CONTROLS, RunFile
-from pipeline.evaluation.scores.table import Open, Scores, score_rows
-from pipeline.evaluation.scores.tally import tally
+from pipeline.evaluation.scores.running import Passes, Runners, run_samples
+from pipeline.evaluation.scores.runs import CONTROLS, Ran, RunFile, keep_only
+from pipeline.evaluation.scores.table import Scores, score_rows
+from pipeline.evaluation.scores.tally import Answered, tally
 from pipeline.evaluation.scores.tasks import Errata, Task, Tasks, read_errata, read_tasks, rows_of, tasks_in
 from pipeline.evaluation.views import ALL_ROWS, TaskView
 from pipeline.lake.intervals import holding_at
@@ -32,7 +32,10 @@ from pipeline.lake.tables import replacing, write_parquet
 from pipeline.snapshots.format.reader import Snapshot
 
 FILES = ("scores.parquet", "scores.csv", "excluded.csv", "scores.svg")
-"""What `write` leaves in a folder; runs are in `runs.jsonl`."""
+"""What `write` leaves in a folder."""
+
+RUNS = "runs.jsonl"
+"""The runs of answers, from which a killed scoring continues."""
 
 REFERENCE_RUNS = Path("scores", "references.jsonl")
 """Below the cache: outcomes and times of references on this machine."""
@@ -51,6 +54,7 @@ class Scored:
     """Result of a scoring: rows of `scores`, exclusions, number of samples, and answered of all tasks by family.
 
     `verdicts` are the scores of each sample of each task by metric. `references` are slow on this machine, or fail.
+    `texts` are the samples as extracted, and `ran` has how they ran by text and metric.
     """
 
     rows: Sequence[ScoreRow]
@@ -59,6 +63,8 @@ class Scored:
     answered: Mapping[Family, tuple[int, int]]
     verdicts: Scores
     tasks: Tasks
+    texts: Mapping[Answered, Sequence[str]]
+    ran: Mapping[Answered, Mapping[str, Mapping[Metric, Ran]]]
     runs: int | None = None
     references: Sequence[ReferenceRun] = ()
 
@@ -92,35 +98,38 @@ def score_predictions(
 
     Errors: SnapshotError; InputError for a view without tasks.
     """
-    reader, keep = Snapshot(snapshot), runners is not None
-    every = read_tasks(reader, rules.facets, running=keep)
+    reader = Snapshot(snapshot)
+    every = read_tasks(reader, rules.facets, running=runners is not None)
     tasks = tasks_in(every, view)
     outside = every.keys() - tasks.keys()
     if only is not None:
         tasks = {of: {f: task for f, task in by.items() if (f, of) in only} for of, by in tasks.items()}
     documents = _Documents(reader)
     answers = read_predictions(predictions, rules)
-    counted = tally(tasks, answers, rules, documents.of, keep)
+    counted = tally(tasks, answers, rules, documents.of, keep=runners is not None or runs is not None)
     scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(values) for key, values in counted.scores.items()}
     withdrawn = read_errata(reader)
-    excluded, ran = [_explained(each, withdrawn, outside) for each in counted.excluded], None
-    unjudged: Open = {}
+    excluded = [_explained(each, withdrawn, outside) for each in counted.excluded]
+    passes = Passes()
     doubtful: Sequence[ReferenceRun] = ()
     if runners is not None:
         sources = Sources.read(reader, [runners.engine.settings, plain(runners.project_context.rules)])
         with RunFile(runs, settings().cache / CONTROLS) as file:
-            passes = run_samples(counted.samples, tasks, sources, runners, file, report)
+            passes = run_samples(counted.samples, tasks, sources, runners, file, labelled("answers", report))
+        if runs:
+            keep_only(runs, passes.keys)
         if references:
             executed = [tasks[of][family] for family, of in passes.scores]
-            doubtful = doubtful_references(executed, sources, runners, references, report)
+            doubtful = doubtful_references(executed, sources, runners, references, labelled("references", report))
         for key, values in passes.scores.items():
             scores.setdefault(key, {}).update(values)
-        excluded, ran, unjudged = excluded + passes.excluded, passes.runs, passes.open
+        excluded += passes.excluded
     there = Counter(task.family for of_id in tasks.values() for task in of_id.values())
     answered = Counter(family for family, _ in {answered for answered, _ in counted.answers})
-    rows = score_rows(scores, tasks, rules.k, rules.resamples, unjudged)
+    rows = score_rows(scores, tasks, rules.k, rules.resamples, passes.open)
     of = {family: (answered[family], there[family]) for family in Family if answered[family]}
-    return Scored(rows, excluded, counted.counted, of, scores, tasks, ran, doubtful)
+    ran = passes.runs if runners is not None else None
+    return Scored(rows, excluded, counted.counted, of, scores, tasks, counted.samples, passes.ran, ran, doubtful)
 
 
 def _explained(excluded: Excluded, errata: Errata, outside: Collection[str]) -> Excluded:
@@ -161,14 +170,18 @@ class _Documents:
 
 
 def write(scored: Scored, folder: Path, title: str, rules: ScoreRules) -> None:
-    """Write the table as Parquet and CSV, the picture, and the exclusions.
+    """Write the table as Parquet and CSV, the picture, and the exclusions; remove the others of an earlier scoring.
 
     Errors: OSError.
     """
+    if scored.runs is None:
+        (folder / RUNS).unlink(missing_ok=True)
     write_parquet(folder / FILES[0], "scores", scored.rows)
     _write_csv(folder / FILES[1], "scores", scored.rows)
     _write_csv(folder / FILES[2], "excluded_predictions", [asdict(excluded) for excluded in scored.excluded])
-    if any(row["mean"] is not None for row in scored.rows):
+    if not any(row["mean"] is not None for row in scored.rows):
+        (folder / FILES[3]).unlink(missing_ok=True)
+    else:
         # slow to import, and needed for the picture alone
         from pipeline.evaluation.scores.picture import scores_svg
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Exclusion, Metric
 from pipeline.evaluation.scores.families import SCORERS, Values
-from pipeline.evaluation.scores.fragments import unfenced
+from pipeline.evaluation.scores.fragments import extracted
 from pipeline.evaluation.scores.predictions import Excluded, Prediction
 from pipeline.evaluation.scores.retrieval import reciprocal_rank
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.tasks import Task, Tasks
 from pipeline.families.all_families import BY_NAME, FAMILIES
 from pipeline.lake.collector import without_collector
+from pipeline.lake.rows import AnyRow
 
 Answered = tuple[Family, str]
 """A task that was answered, by family and id."""
@@ -88,7 +89,7 @@ def _count(
         return None
     written = prediction.completions or ()
     # An overlong answer counts as wrong: leaving it out would raise the figure.
-    samples = [as_answer(task.family, sample) if len(sample) <= rules.sample_chars else "" for sample in written]
+    samples = [as_answer(task.family, task.row, text) if len(text) <= rules.sample_chars else "" for text in written]
     counts.counted += len(samples)
     counts.scores.setdefault(answered, {}).update(score(task, samples))
     if keep:
@@ -99,9 +100,9 @@ def _count(
     return None
 
 
-def as_answer(family: Family, sample: str) -> str:
-    """Return what counts of a sample: the last code block, but of a scene, where a fence may be what is missing."""
-    return sample if BY_NAME[family].verbatim else unfenced(sample)
+def as_answer(family: Family, row: AnyRow, sample: str) -> str:
+    """Return what counts of a sample: its code, but of a scene all, where a fence may be what is missing."""
+    return sample if BY_NAME[family].verbatim else extracted(sample, row.get("granularity"))
 
 
 def score(task: Task, samples: Iterable[str]) -> dict[Metric, list[float]]:

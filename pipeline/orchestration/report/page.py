@@ -119,5 +119,6 @@ _templates.globals |= {
     "points": _points,
     "statuses": list(DraftStatus),
     "families": INSTANCE_TABLES,
+    "check_statuses": list(CheckStatus),
     "passed": (CheckStatus.PASSED, CheckStatus.NOT_MEASURED),
 }

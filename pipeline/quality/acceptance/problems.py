@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.families import Family

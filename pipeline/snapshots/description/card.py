@@ -60,7 +60,7 @@ def card_text(profile: str, tables: Configurations, files: Sequence[Entry]) -> s
         vocabularies=vocabularies(configs.values()),
         views=list(View),
         counts={family.table: family_counts(family, rows) for family in INSTANCES if (rows := tables[family.table])},
-        families={family: _family(tables[family]) for family in INSTANCE_TABLES},
+        families={family: _family(tables[family]) for family in INSTANCE_TABLES if tables[family]},
         releases=_release_lines(tables["releases"]),
         licences=_licences(tables),
         statements=sorted(Counter((row["directive"], row["agreement"]) for row in tables["directives"]).items()),

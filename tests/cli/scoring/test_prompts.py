@@ -89,8 +89,16 @@ def test_a_cutoff_that_cannot_be_used(
     assert f"[{code}]" in result.err
 
 
+def test_a_snapshot_without_rows_of_the_family_is_named(driftline: Driftline, tmp_path: Path) -> None:
+    folder = snapshot_of(lake_tables() | {"published_block_completions": []}, tmp_path)
+    result = driftline("prompts", folder, "--setting", "versicode-block", "--out", tmp_path / "prompts.jsonl")
+    assert result.status == 1
+    assert "no rows of block_completions" in result.err.replace("\n", " ")
+
+
 BAD = {
-    "no such setting": (["--setting", "best", "--out", "x"], "best: no such setting; there are codevbench-fim, "),
+    "almost a setting": (["--setting", "versicode-migrations", "--out", "x"], "did you mean versicode-migration"),
+    "no such setting": (["--setting", "best", "--out", "x"], "[prompt_setting_unknown]"),
     "no such snapshot": (["--setting", "versicode-migration", "--out", "x"], "no such folder"),
     "no setting": (["--out", "x"], "Missing option '--setting'"),
 }

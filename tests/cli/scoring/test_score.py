@@ -12,6 +12,7 @@ import pytest
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.evaluation.scores.result import FILE, read_result
 from pipeline.evaluation.scores.score import FILES
+from pipeline.evaluation.scores.verdicts import FILE as VERDICTS
 from tests.cli.command import Driftline
 from tests.cli.scoring.views import BAD_VIEWS
 from tests.evaluation.scores.snapshots import MIGRATION, REFERENCES, answers, lines
@@ -59,7 +60,7 @@ def test_files_and_a_breakdown(driftline: Driftline, snapshot: Path, predictions
     assert result.status == 0
     assert "completion, library demo" in result.out
     assert "block completion, library guava" in result.out
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted([*FILES, FILE])
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted([*FILES, FILE, VERDICTS])
 
 
 def test_too_few_samples_are_said_once_for_each_k(driftline: Driftline, snapshot: Path, predictions: Path) -> None:
@@ -83,8 +84,34 @@ def test_what_cannot_be_counted_is_listed(driftline: Driftline, snapshot: Path, 
 
 def test_nothing_to_score_is_a_problem(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
     path = tmp_path / "empty.jsonl"
-    path.write_bytes(b"")
-    assert driftline("score", "mine", path).status == 1
+    path.write_bytes(b"\n \n")
+    result = driftline("score", "mine", path, "--out", tmp_path / "out")
+    assert (result.status, result.out) == (1, "")
+    assert "empty.jsonl" in result.err
+    assert "[predictions_empty]" in result.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_the_report_of_an_evaluation_is_refused(
+    driftline: Driftline, snapshot: Path, predictions: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "report.md").write_text("")
+    result = driftline("score", "mine", predictions, "--out", tmp_path)
+    assert result.status == 2
+    assert "[score_folder_taken]" in result.err
+
+
+def test_a_second_scoring_leaves_nothing_of_the_first(
+    driftline: Driftline, snapshot: Path, predictions: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "runs.jsonl").write_text("{}\n")
+    assert driftline("score", "mine", predictions, "--out", out).status == 0
+    predictions.write_bytes(b"nonsense\n")
+    assert driftline("score", "mine", predictions, "--out", out).status == 1
+    assert sorted(path.name for path in out.iterdir()) == sorted({*FILES, FILE, VERDICTS} - {"scores.svg"})
+    assert (out / VERDICTS).read_text() == ""
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def tables(python: str = PYTHON, lock: str = LOCK) -> Tables:
 
 ENVIRONMENTS = ("environments", "function_environments", "problem_environments")
 ANSWERS = {
-    "token": ["fill", " wrap ", "textwrap"],
+    "token": ["fill", " wrap ", "textwrap", "**`wrap`**"],
     "line": ["lines = wrap('a b', width=1)", "lines = wrap('a b')"],
     "block": ["lines = ['a', 'b']\nlines", "lines = wrap('a  b', 1)\nlines", "lines = wrap('a b', 1)\n", CODE],
     "migration": ["from textwrap import wrap\nprint(wrap('a b', 1))\n", "x = 1\n", "def\n"],
@@ -165,8 +165,9 @@ ANSWERS = {
         "    return textwrap.wrap(text)\n",
         "    raise SystemExit\n",
         "    return [\n",
+        "return textwrap.wrap(text, 1)",
     ],
-    "f-token": ["fill", "list"],
+    "f-token": ["fill", "list", "`wrap`"],
     "f-line": ["return text.split()", "return wrap(text)", "```python\nreturn wrap(text, 1)\n```"],
     "f-block": [
         "return text.split()",
@@ -252,8 +253,8 @@ def test_verdicts_are_those_of_scoring(snapshot: Path, folder: Path, runners: Ru
     reader = Snapshot(snapshot)
     tasks, sources = read_tasks(reader, (), running=True), Sources.read(reader, None)
     samples = {
-        (family, of): [as_answer(family, text) for text in ANSWERS[of]]
-        for of, (_, family, _) in rows_in(folder).items()
+        (family, of): [as_answer(family, row, text) for text in ANSWERS[of]]
+        for of, (_, family, row) in rows_in(folder).items()
     }
     passes = running.run_samples(samples, tasks, sources, runners, RunFile(None, None), no_progress)
     scored = {of: values[Metric.PASS] for (_, of), values in passes.scores.items()}

@@ -9,7 +9,7 @@ import pytest
 from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.families import compatibility
 
-TASK: Any = {"releases": ["1.0", "1.1", "2.0rc1"], "compatible": ["1.0", "1.1"]}
+TASK: Any = {"library": "demo", "releases": ["1.0", "1.1", "2.0rc1"], "compatible": ["1.0", "1.1"]}
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,13 @@ TASK: Any = {"releases": ["1.0", "1.1", "2.0rc1"], "compatible": ["1.0", "1.1"]}
         ("1.0, 1.1, 2.0rc1", False),
         ("1.0, 1.1, 3.0", False),
         ("1.0 and 1.1", True),
+        ("Answer: 1.0, 1.1", True),
+        ("**Compatible releases:** v1.0, V1.1", True),
+        ("demo 1.0, demo 1.1", True),
+        ("demo==1.0\ndemo==1.1", True),
+        ("Answer: 1.0", False),
+        ("other==1.0, other==1.1", False),
+        ("all but 1.0, 1.1", False),
         ("1.0-1.1", False),
         ("1.0 to 1.1", False),
         ("", False),

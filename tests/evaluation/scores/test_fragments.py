@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.core.vocabularies.families import Family
-from pipeline.evaluation.scores.fragments import unfenced
+from pipeline.evaluation.scores.fragments import extracted, unfenced
 from pipeline.evaluation.scores.tally import as_answer
 
 DOCUMENTED = 'def f():\n    """Show.\n\n```\nx\n```\n"""\n'
@@ -35,7 +35,26 @@ def test_what_is_code(sample: str, code: str) -> None:
 
 def test_at_a_cursor_a_fence_may_be_what_is_missing() -> None:
     sample = "```\nx = 1\n```"
-    assert as_answer(Family.SCENE, sample) == sample != as_answer(Family.PROBLEM, sample)
+    assert as_answer(Family.SCENE, {}, sample) == sample != as_answer(Family.PROBLEM, {}, sample)
+
+
+@pytest.mark.parametrize(
+    ("sample", "code"),
+    [
+        ("load", "load"),
+        ("`load`", "load"),
+        (" **load**\n", "load"),
+        ("**`load`**", "load"),
+        ("`**load**`", "load"),
+        ("```python\nload\n```", "load"),
+        ("`load` or `save`", "load` or `save"),
+        ("the name is `load`", "the name is `load`"),
+        ("**", "**"),
+    ],
+)
+def test_a_token_may_stand_in_inline_code_or_bold(sample: str, code: str) -> None:
+    assert extracted(sample, "token") == code
+    assert extracted("`load`", "line") == "`load`"
 
 
 @given(st.text(alphabet="`\n x=1py", max_size=60))

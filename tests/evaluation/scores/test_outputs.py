@@ -99,6 +99,24 @@ def test_a_solution_goes_on_or_is_the_whole_program(sample: str, program: str | 
     assert solved(STARTING, sample) == (sample if program is None else program)
 
 
+@pytest.mark.parametrize("documentation", ["", '    """Wrap."""\n'])
+@pytest.mark.parametrize(
+    ("sample", "body"),
+    [
+        ("return textwrap.wrap(text)", "    return textwrap.wrap(text)"),
+        ("if text:\n    return []\nreturn text", "    if text:\n        return []\n    return text"),
+        ("if text:\n        return []\n    return text", "    if text:\n        return []\n    return text"),
+        ("\t\treturn 1", "    return 1"),
+    ],
+)
+def test_a_body_is_indented_as_that_of_the_function(documentation: str, sample: str, body: str) -> None:
+    starting = STARTING + documentation
+    if not documentation and sample.startswith("\t"):
+        assert solved(starting, sample) == starting + sample, "it is valid as it stands"
+    else:
+        assert solved(starting, sample) == starting + body
+
+
 def test_what_lies_beyond_the_starting_code() -> None:
     assert beyond(STARTING, BODY) == BODY.strip("\n")
     assert beyond(STARTING, STARTING + BODY).strip("\n") == BODY.strip("\n")

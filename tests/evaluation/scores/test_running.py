@@ -157,7 +157,7 @@ def test_a_problem_may_be_answered_as_its_prompt_asks_the_whole_program_in_a_cod
         runners,
         {"id": "unfinished", "completions": [body, f"I wrap it.\n```python\n{UNFINISHED}{body}```\n", body.lstrip()]},
     )
-    assert passes(found)["problem", 1][0] == 0.6667
+    assert passes(found)["problem", 1][0] == 1.0
 
 
 @pytest.mark.parametrize(

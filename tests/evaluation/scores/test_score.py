@@ -117,6 +117,13 @@ def test_what_cannot_be_counted_is_named_and_stops_nothing_else(
     assert means == ({0.0} if reason is Exclusion.SAMPLE_TOO_LONG else set())
 
 
+def test_an_unknown_family_is_named_beside_those_that_there_are(folder: Path) -> None:
+    found = scored(folder, lines({"id": "line", "completions": ["x"], "family": "completions"}))
+    (excluded,) = found.excluded
+    assert excluded.reason is Exclusion.NOT_A_PREDICTION
+    assert all(family in excluded.detail for family in Family)
+
+
 def test_a_task_that_is_answered_twice_does_not_count(folder: Path) -> None:
     twice = [{"id": "line", "completions": [text]} for text in ("load(1)", "nothing")]
     found = scored(folder, lines(*twice, {"id": "migration", "completions": ["x"]}))

@@ -254,3 +254,10 @@ def test_what_a_model_wrote_is_counted_by_model(snapshot: Path) -> None:
     content["completions"] = [row | {"model": "claude-haiku-5-5"} for row in content["completions"]]
     said = f"{len(content['completions'])} descriptions were written by the language model claude-haiku-5-5 and checked"
     assert said in card_text("mine", configurations(content), files_of(snapshot))
+
+
+def test_families_without_rows_have_no_figures_and_are_said_not_to_load(snapshot: Path) -> None:
+    text = written(tables() | {TABLES["block_completions"]: []}, files_of(snapshot))
+    assert "block_completions" not in sections(text, "###")
+    assert "completions" in sections(text, "###")
+    assert "load_dataset" in sections(text, "##")["What is in it"]

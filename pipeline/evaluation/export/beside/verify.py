@@ -22,7 +22,7 @@ from pipeline.core.vocabularies.scores import Metric
 from pipeline.corpus.source_text import source_text
 from pipeline.evaluation.export.artifacts import answer_in, whole_file
 from pipeline.evaluation.scores.cases import CASES
-from pipeline.evaluation.scores.fragments import unfenced
+from pipeline.evaluation.scores.fragments import extracted
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.own_container import OwnContainer
 from pipeline.execution.sandbox.supervise import Limits
@@ -97,7 +97,7 @@ def _program(task: dict[str, Any], environment: Environment, rules: dict[str, An
     except UnicodeDecodeError:
         text = ""
     answer = answer_in(family, row, text)
-    sample = unfenced(answer) if len(answer) <= characters else ""
+    sample = extracted(answer, row.get("granularity")) if len(answer) <= characters else ""
     cases = dict(CASES[family](row, sample, task["example"]))
     case = replace(cases[Metric.PASS], import_names=tuple(task["import_names"]))
     of_cases = cast("ValidationRules", _Rules(**rules))
