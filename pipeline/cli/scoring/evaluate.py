@@ -27,7 +27,7 @@ from pipeline.evaluation.asking.report import report_of
 from pipeline.evaluation.prompts.rules import prompt_rules
 from pipeline.evaluation.scores.result import Measured, result_of, write_result
 from pipeline.evaluation.scores.score import REFERENCE_RUNS, RUNS, score_predictions, write
-from pipeline.evaluation.scores.verdicts import write_verdicts
+from pipeline.evaluation.verdicts import write_verdicts
 from pipeline.evaluation.views import ALL_ROWS, TaskView
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.rules import MaskingRules

@@ -26,7 +26,7 @@ from pipeline.evaluation.scores.result import result_of, write_result
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.running import Runners, runners_at
 from pipeline.evaluation.scores.score import REFERENCE_RUNS, RUNS, Scored, score_predictions, write
-from pipeline.evaluation.scores.verdicts import write_verdicts
+from pipeline.evaluation.verdicts import write_verdicts
 from pipeline.execution.caches.using import use_caches
 from pipeline.families.all_families import BY_NAME
 from pipeline.lake.rows import ScoreRow

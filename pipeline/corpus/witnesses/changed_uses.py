@@ -278,7 +278,7 @@ class TestScripts:
         Before one that prints only that things are equal, or of which class, stand those that print these things.
         """
         api, script = self._apis[version], self._script(test, version)
-        place = next(number for number, each in enumerate(script.lines) if each is line)
+        place = script.lines.index(line)
         programs: dict[str, UsingProgram] = {}
         for extent in (Extent.TIGHT, Extent.LOOSE):
             for end in script.ends(place, extent):

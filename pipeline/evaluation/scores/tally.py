@@ -16,7 +16,6 @@ from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.tasks import Task, Tasks
 from pipeline.families.all_families import BY_NAME, FAMILIES
 from pipeline.lake.collector import without_collector
-from pipeline.lake.rows import AnyRow
 
 Answered = tuple[Family, str]
 """A task that was answered, by family and id."""
@@ -89,7 +88,10 @@ def _count(
         return None
     written = prediction.completions or ()
     # An overlong answer counts as wrong: leaving it out would raise the figure.
-    samples = [as_answer(task.family, task.row, text) if len(text) <= rules.sample_chars else "" for text in written]
+    samples = [
+        as_answer(task.family, task.row.get("granularity"), text) if len(text) <= rules.sample_chars else ""
+        for text in written
+    ]
     counts.counted += len(samples)
     counts.scores.setdefault(answered, {}).update(score(task, samples))
     if keep:
@@ -100,9 +102,9 @@ def _count(
     return None
 
 
-def as_answer(family: Family, row: AnyRow, sample: str) -> str:
+def as_answer(family: Family, granularity: str | None, sample: str) -> str:
     """Return what counts of a sample: its code, but of a scene all, where a fence may be what is missing."""
-    return sample if BY_NAME[family].verbatim else extracted(sample, row.get("granularity"))
+    return sample if BY_NAME[family].verbatim else extracted(sample, granularity)
 
 
 def score(task: Task, samples: Iterable[str]) -> dict[Metric, list[float]]:

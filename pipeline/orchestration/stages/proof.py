@@ -64,7 +64,11 @@ def proof(resources: Resources) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=lambda tables: behaviours_stage(tables, rules.lifecycle, resources.runner),
-        partly=[OF_REACH, EXAMPLES, Read("environments", ("outcome", "python", "lock"))],
+        partly=[
+            OF_REACH,
+            Read(EXAMPLES.table, (*EXAMPLES.columns, "example_of")),
+            Read("environments", ("outcome", "python", "lock")),
+        ],
     )
     yield declared(
         "model_migrations",

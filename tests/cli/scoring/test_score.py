@@ -12,7 +12,7 @@ import pytest
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.evaluation.scores.result import FILE, read_result
 from pipeline.evaluation.scores.score import FILES
-from pipeline.evaluation.scores.verdicts import FILE as VERDICTS
+from pipeline.evaluation.verdicts import FILE as VERDICTS
 from tests.cli.command import Driftline
 from tests.cli.scoring.views import BAD_VIEWS
 from tests.evaluation.scores.snapshots import MIGRATION, REFERENCES, answers, lines

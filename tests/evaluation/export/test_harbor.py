@@ -253,7 +253,7 @@ def test_verdicts_are_those_of_scoring(snapshot: Path, folder: Path, runners: Ru
     reader = Snapshot(snapshot)
     tasks, sources = read_tasks(reader, (), running=True), Sources.read(reader, None)
     samples = {
-        (family, of): [as_answer(family, row, text) for text in ANSWERS[of]]
+        (family, of): [as_answer(family, row.get("granularity"), text) for text in ANSWERS[of]]
         for of, (_, family, row) in rows_in(folder).items()
     }
     passes = running.run_samples(samples, tasks, sources, runners, RunFile(None, None), no_progress)

@@ -35,7 +35,7 @@ def test_what_is_code(sample: str, code: str) -> None:
 
 def test_at_a_cursor_a_fence_may_be_what_is_missing() -> None:
     sample = "```\nx = 1\n```"
-    assert as_answer(Family.SCENE, {}, sample) == sample != as_answer(Family.PROBLEM, {}, sample)
+    assert as_answer(Family.SCENE, None, sample) == sample != as_answer(Family.PROBLEM, None, sample)
 
 
 @pytest.mark.parametrize(

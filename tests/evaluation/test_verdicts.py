@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.evaluation.scores.running import Runners
 from pipeline.evaluation.scores.score import RUNS, Scored, score_predictions, write
-from pipeline.evaluation.scores.verdicts import FILE, write_verdicts
+from pipeline.evaluation.verdicts import FILE, write_verdicts
 from tests.evaluation.scores.snapshots import RULES_OF_SCORES, TASKS, lines, snapshot
 from tests.evaluation.scores.test_running import TABLES_OF_WRAP, runners
 

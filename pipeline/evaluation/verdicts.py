@@ -17,7 +17,6 @@ from pipeline.evaluation.scores.runs import UNJUDGED, Ran
 from pipeline.evaluation.scores.score import Scored
 from pipeline.evaluation.scores.tally import Answered
 from pipeline.families.all_families import BY_NAME
-from pipeline.lake.rows import AnyRow
 from pipeline.lake.tables import replacing
 
 FILE = "verdicts.jsonl"
@@ -57,7 +56,8 @@ def _verdicts(
             "answer": text,
             "scores": static | passed,
             "outcomes": {metric: ran.outcome for metric, ran in runs.items()},
-            "reason": _reason(runs, excluded) or (_releases(row, text) if family is Family.COMPATIBILITY else ""),
+            "reason": _reason(runs, excluded)
+            or (_releases(row["library"], row["compatible"], text) if family is Family.COMPATIBILITY else ""),
             "equal_to": same if same < number else None,
         }
 
@@ -68,8 +68,8 @@ def _reason(runs: Mapping[Metric, Ran], excluded: Collection[Exclusion]) -> str:
     return "; ".join(dict.fromkeys(details)) or "; ".join(reason.meaning for reason in excluded if not runs)
 
 
-def _releases(row: AnyRow, text: str) -> str:
+def _releases(library: str, compatible: Collection[str], text: str) -> str:
     """Return which releases a list lacks, and what it names beside the right ones."""
-    named, compatible = named_releases(row["library"], text), set(row["compatible"])
-    differences = (("lacks", compatible - named), ("is not right with", named - compatible))
+    named, right = named_releases(library, text), set(compatible)
+    differences = (("lacks", right - named), ("is not right with", named - right))
     return "; ".join(f"{words} {', '.join(sorted(releases))}" for words, releases in differences if releases)
