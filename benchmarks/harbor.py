@@ -103,7 +103,10 @@ def rewards(
     if task.family in (Family.REPOSITORY_TASK, Family.SCENE):
         project = open_project(sources.projects[row["project_id"]], runners.project_context)
         environment, text = project.environment, project.tree.text(row["path"]) or ""
-        files = [answered_in(task.family, row, text, as_answer(task.family, row, answer)) for _, answer in texts]
+        files = [
+            answered_in(task.family, row, text, as_answer(task.family, row.get("granularity"), answer))
+            for _, answer in texts
+        ]
     else:
         lock: Locked = sources.environments[row["target_lock_id" if task.family is Family.MIGRATION else "lock_id"]]
         environment = runners.engine.store.open(lock)
@@ -129,7 +132,7 @@ def main() -> int:
     sources = Sources.read(snapshot, None)
     found = chosen(snapshot, arguments.export, arguments.answers, arguments.families)
     samples = {
-        (task.family, task.id): [as_answer(task.family, task.row, text) for _, text in texts]
+        (task.family, task.id): [as_answer(task.family, task.row.get("granularity"), text) for _, text in texts]
         for task, _, texts in found
     }
     tasks = {task.id: {task.family: task} for task, _, _ in found}
