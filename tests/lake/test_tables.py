@@ -67,9 +67,9 @@ def test_what_has_no_form_but_its_address_makes_no_id() -> None:
         content_id("a", (letter for letter in "b"))
 
 
-def test_every_vocabulary_is_used_by_a_table_a_rule_file_or_a_command() -> None:
-    commands = (PROJECT / "pipeline" / "cli").rglob("*.py")
-    text = "".join(path.read_text() for path in [*SCHEMAS.glob("*.yaml"), *commands])
+def test_every_vocabulary_is_used_by_a_table_a_rule_file_a_command_or_the_card() -> None:
+    commands, card = ((PROJECT / "pipeline" / folder).rglob("*.py") for folder in ("cli", "snapshots/description"))
+    text = "".join(path.read_text() for path in [*SCHEMAS.glob("*.yaml"), *commands, *card])
     rules = "".join(path.read_text() for path in RULES.rglob("*.yaml"))
     unused = {
         name

@@ -56,7 +56,7 @@ def test_each_line_of_the_card_reads_the_rows(snapshot: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize("reader", READERS[:-1])
 def test_each_line_of_the_readme_reads_the_rows(snapshot: Path, monkeypatch: pytest.MonkeyPatch, reader: str) -> None:
-    monkeypatch.chdir(snapshot.parents[3])
+    monkeypatch.chdir(snapshot)
     assert run(lines(README.read_text())[reader]) == len(tables()["published_completions"])
 
 
