@@ -13,7 +13,7 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, print_json, progress
-from pipeline.cli.scoring.prompts import unknown_setting
+from pipeline.cli.scoring.prompts import setting_error
 from pipeline.cli.scoring.score import REPORT, as_json, print_scored, rules_for, sandboxed
 from pipeline.cli.scoring.views import Cutoff, ViewName, view_of
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
@@ -107,7 +107,7 @@ def evaluate_model(
     """
     by_setting = prompt_rules()
     if setting not in by_setting:
-        fail(unknown_setting(setting), BAD_USAGE)
+        fail(setting_error(setting), BAD_USAGE)
     if PromptInput.ATTEMPT in by_setting[setting].settings[setting].inputs:
         fail(f"{setting} shows failed answers: use `driftline prompts --attempts` and `driftline score`", BAD_USAGE)
     if folder.exists() and not folder.is_dir():

@@ -61,7 +61,7 @@ def write_prompts(
     """
     by_setting = prompt_rules()
     if setting not in by_setting:
-        fail(unknown_setting(setting), BAD_USAGE)
+        fail(setting_error(setting), BAD_USAGE)
     chosen, folder = view_of(view, cutoff), find_snapshot(snapshot)
     ignore_case = load(settings().rules / "masking.yaml", MaskingRules).ignore_case
     if attempts and PromptInput.ATTEMPT not in by_setting[setting].settings[setting].inputs:
@@ -95,7 +95,7 @@ def write_prompts(
     raise typer.Exit(0 if written else PROBLEM)
 
 
-def unknown_setting(setting: str) -> InputError:
+def setting_error(setting: str) -> InputError:
     """Return the error about a setting that does not exist, with the nearest names."""
     near = did_you_mean(setting, prompt_rules())
     problem = f"{setting}: no such setting{near}; `driftline prompts --list` shows all"

@@ -113,7 +113,7 @@ class OtherResults:
         self.runs.run(scripts, time_s)
 
     def _whole(self, trial: _Trial) -> tuple[_Trial, tuple[Line, ...]] | Reject:
-        """Return all that a test does without fixtures, if nothing in it is listed as changed."""
+        """Return all that a test does without fixtures, if something in it can be compared."""
         try:
             lines = self.tests.runnable(trial.test, trial.home)
         except Refused as refused:
@@ -130,8 +130,10 @@ class OtherResults:
         if printed is None or not as_asserted(lines, printed):
             reason = self.rules.reason_at_home(described(at_home))
             return Reject(trial.key, reason, f"it fails at home: {described(at_home)}")
+        if there is None:
+            return Reject(trial.key, RejectReason.NOT_PROVEN, f"not run in {trial.other}")
         place = failing_place(lines, printed, there)
-        if there is None or place is None:
+        if place is None:
             return Reject(trial.key, RejectReason.UNCHANGED, "it passes in the other release too")
         if outcome_of(there) not in _OTHER_RESULTS or waits_for_warning(text):
             return Reject(trial.key, RejectReason.OTHER_CAUSE, described(there))
@@ -221,7 +223,7 @@ def _within_quota(trials: Iterable[_Trial], most: int) -> tuple[list[_Trial], li
     for (home, other), group in sorted(by_pair.items()):
         group.sort(key=lambda trial: content_id(trial.key))
         chosen += group[:most]
-        if surplus := len(group) - most if len(group) > most else 0:
+        if (surplus := len(group) - most) > 0:
             detail = f"the rule takes {most} tests of a release alone; {surplus} more are not run"
             rejects.append(Reject(f"{home} beside {other}", RejectReason.OVER_QUOTA, detail))
     return chosen, rejects

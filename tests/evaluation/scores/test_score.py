@@ -117,7 +117,7 @@ def test_what_cannot_be_counted_is_named_and_stops_nothing_else(
     assert means == ({0.0} if reason is Exclusion.SAMPLE_TOO_LONG else set())
 
 
-def test_an_unknown_family_is_named_beside_those_that_there_are(folder: Path) -> None:
+def test_a_wrong_family_stands_beside_the_right_ones(folder: Path) -> None:
     found = scored(folder, lines({"id": "line", "completions": ["x"], "family": "completions"}))
     (excluded,) = found.excluded
     assert excluded.reason is Exclusion.NOT_A_PREDICTION

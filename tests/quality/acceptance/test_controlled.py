@@ -100,7 +100,7 @@ ANY = '{"kind": "function", "signature": [["a", "var_positional", false, null], 
 
 
 @pytest.mark.parametrize(
-    ("seen", "versions"),
+    ("observations", "versions"),
     [
         ((None, NONE, NONE), ["1.1", "2.0"]),
         ((NONE, NONE, ONE), ["1.0", "1.1"]),
@@ -109,11 +109,13 @@ ANY = '{"kind": "function", "signature": [["a", "var_positional", false, null], 
         ((NONE, ONE, ONE), ["1.0", "1.1", "2.0"]),
     ],
 )
-def test_it_is_right_where_its_api_is_found_and_takes_its_call(seen: Sequence[str | None], versions: list[str]) -> None:
+def test_its_versions_are_those_that_have_the_api_and_accept_the_call(
+    observations: Sequence[str | None], versions: list[str]
+) -> None:
     """The call gives no argument; a signature that takes anything, or not the call in its own release, tells nothing."""
     verdicts = [
         probe("lib.take", release["version"], PASSED if text else MISSING) | {"observation": text}
-        for release, text in zip(RELEASES, seen, strict=True)
+        for release, text in zip(RELEASES, observations, strict=True)
     ]
     (row,) = run(completion(LibEvolutionEvalTag.UNCHANGED), verdicts).tables["published_controlled_completions"]
     assert row["versions"] == versions

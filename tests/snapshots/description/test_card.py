@@ -256,7 +256,7 @@ def test_what_a_model_wrote_is_counted_by_model(snapshot: Path) -> None:
     assert said in card_text("mine", configurations(content), files_of(snapshot))
 
 
-def test_families_without_rows_have_no_figures_and_are_said_not_to_load(snapshot: Path) -> None:
+def test_families_without_rows_have_no_figures_and_no_configuration(snapshot: Path) -> None:
     text = written(tables() | {TABLES["block_completions"]: []}, files_of(snapshot))
     assert "block_completions" not in sections(text, "###")
     assert "completions" in sections(text, "###")
