@@ -9,7 +9,7 @@ discriminating completion, migration, problem or function: there code is to be w
 which releases a program runs, covers it too, and is counted apart; where the API went more than once, one row covers
 each time at which its answer switches. For the others the reason is that of the stage
 `witnesses`, or tells how far a row came; a description that no docstring gives is for a model to write. Changes that
-no run shows (annotations, marks of deprecation) stand aside.
+no run shows (annotations) stand aside.
 """
 
 from __future__ import annotations
@@ -24,21 +24,23 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.changes import OFFERED, WHOLE, ChangeKind
+from pipeline.core.vocabularies.changes import MARKED, OFFERED, WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.corpus.witnesses.changed_uses import sides_of
+from pipeline.corpus.witnesses.changed_uses import side_before_mark, sides_of
 from pipeline.lake.rows import BehaviourRow, ChangeRow
 from pipeline.lake.tables import Lake
 
 COVERED = "covered"
 COMPATIBILITY_ALONE = "compatibility alone"
 """No code is to be written that shows the change, and it is asked in which releases a program runs that does."""
-GROUPS = ("breaking", "behaviour", "introduced", "other")
+GROUPS = ("breaking", "behaviour", "introduced", "deprecated", "other")
 
 
 def group_of(change: ChangeRow | BehaviourRow) -> str:
-    """Return the group of a change: breaking, of behaviour, an introduction, or what may come out otherwise."""
+    """Return the group of a change; `other` is what may come out otherwise."""
+    if change["kind"] in MARKED:
+        return "deprecated"
     if change["kind"] == ChangeKind.BEHAVIOUR:
         return "behaviour"
     if change["breaking"]:
@@ -51,7 +53,10 @@ class Coverage:
 
     def __init__(self, lake: Lake, library: str) -> None:
         self._lake, self._library = lake, library
-        self.changes: list[ChangeRow | BehaviourRow] = [row for row in lake.read("changes", library) if sides_of(row)]
+        changes = lake.read("changes", library)
+        self.changes: list[ChangeRow | BehaviourRow] = [
+            row for row in changes if sides_of(row) or side_before_mark(row)
+        ]
         self.changes += [row for row in lake.read("behaviours", library) if row["reach"] in OFFERED]
         self.rows: Counter[str] = Counter()
         """Discriminating rows by family."""

@@ -10,14 +10,23 @@ from dataclasses import dataclass, replace
 
 from more_itertools import unique_everseen
 
-from pipeline.core.vocabularies.changes import GONE, OF_PARAMETERS, WHOLE
+from pipeline.core.vocabularies.changes import GONE, MARKED, OF_PARAMETERS, WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rules import WitnessRules
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.uses import Use
 from pipeline.corpus.witnesses.candidates import Catalogue, text_of
-from pipeline.corpus.witnesses.changed_uses import ChangeSide, TestScripts, UsingProgram, blamed, is_symptom, sides_of
+from pipeline.corpus.witnesses.changed_uses import (
+    ChangeSide,
+    TestScripts,
+    UsingProgram,
+    blamed,
+    is_symptom,
+    side_before_mark,
+    sides_of,
+)
+from pipeline.corpus.witnesses.deprecations import ending_at_warning
 from pipeline.corpus.witnesses.distinctive import (
     LONGEST_OUTPUT,
     is_distinctive,
@@ -145,6 +154,7 @@ class ChangeSearch:
             for of_change in by_change.values():
                 of_change += more(of_change)
         self._show_values(by_change.values())
+        by_change = {key: [*filter(None, map(self._ending, of_change))] for key, of_change in by_change.items()}
         judged = self._run_and_judged([each for of_change in by_change.values() for each in of_change])
         rows: list[WitnessRow] = []
         for key, of_change in by_change.items():
@@ -207,7 +217,7 @@ class ChangeSearch:
         return reduce_programs(programs, self.runs)
 
     def _written(self, change: ChangeRow) -> _Programs:
-        programs = [(side, program) for side in sides_of(change) for program in self.writer.programs(side)]
+        programs = [(side, program) for side in _sides(change) for program in self.writer.programs(side)]
         detail = "no use of it can be written without a test"
         return [_Candidate(*each) for each in programs], [(-1, RejectReason.UNTESTED, detail)]
 
@@ -219,7 +229,7 @@ class ChangeSearch:
     def _of_tests(self, change: ChangeRow) -> _Programs:
         collected: list[_Candidate] = []
         reached: list[_Reached] = []
-        for side in sides_of(change):
+        for side in _sides(change):
             tests = self.tests.using(side)
             if not tests:
                 reached.append(
@@ -291,6 +301,13 @@ class ChangeSearch:
             text = "".join(printed or ()).rstrip("\n")
             if printed and is_informative(text) and not ADDRESS.search(text):
                 group[number] = each
+
+    def _ending(self, each: _Candidate) -> _Candidate | None:
+        """Return a program of a deprecation as one that ends at the warning, another as it is."""
+        if each.side.change["kind"] not in MARKED:
+            return each
+        program = ending_at_warning(each.side, each.program, self.apis)
+        return _Candidate(each.side, program) if program else None
 
     def _outputs(self, each: _Candidate) -> list[str] | Reject:
         """Return what the lines of a program print at home, or why it is no witness."""
@@ -380,7 +397,9 @@ class ChangeSearch:
         )
         forms = (written, None) if side.is_old else (None, written)
         versions = change["old_version"], change["new_version"]
-        return witness_row(change["library"], change["id"], versions, *forms, distinctive=distinctive)
+        # What a program of a deprecation asks for, newer code gives as well.
+        is_example = distinctive and change["kind"] not in MARKED
+        return witness_row(change["library"], change["id"], versions, *forms, distinctive=is_example)
 
     def _changed(self, side: ChangeSide, program: UsingProgram, place: int) -> set[str]:
         paths = {use.path for use in program.uses[place]}
@@ -389,5 +408,9 @@ class ChangeSearch:
         return {row["id"] for path in paths for row in self.catalogue.touching(path, *versions) if sides_of(row)}
 
 
+def _sides(change: ChangeRow) -> list[ChangeSide]:
+    return side_before_mark(change) or sides_of(change)
+
+
 def _by_exception(change: ChangeRow) -> bool:
-    return change["kind"] in WHOLE or change["kind"] in OF_PARAMETERS
+    return change["kind"] in WHOLE | OF_PARAMETERS | MARKED

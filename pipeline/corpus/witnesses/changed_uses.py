@@ -149,6 +149,16 @@ def sides_of(change: ChangeRow) -> list[ChangeSide]:
     return [old] if kind in _WORKS_BEFORE else [new] if kind in _WORKS_AFTER else [old, new]
 
 
+def side_before_mark(change: ChangeRow) -> list[ChangeSide]:
+    """Return the release before a deprecation, in which nothing warns; none for other changes and what is not offered.
+
+    A warning stops no program but one that wants it to, see `deprecations`.
+    """
+    if change["kind"] not in MARKED or change["reach"] not in OFFERED:
+        return []
+    return [ChangeSide(change, change["old_version"], change["new_version"], change["path"], change["parameter"])]
+
+
 @dataclass(frozen=True, slots=True)
 class UsingProgram:
     """What prints something with the lines that it needs, among them a use of what changed; `uses` are by line.
@@ -670,7 +680,8 @@ def imported(node: ast.stmt) -> Iterator[str]:
 def is_symptom(change: ChangeRow, path: str, keyword: str | None, outcome: Outcome, message: str, text: str) -> bool:
     """Say whether a failure of a program is the one that a change leads to: it names what is gone or not taken.
 
-    Other bases show where the program asks for them, or something inherited is missing. Of a change of behaviour no
+    A warning of deprecation, made an exception, names the API or the parameter. Other bases show where the program asks
+    for them, or something inherited is missing. Of a change of behaviour no
     exception tells; that the failing line uses nothing else that changed is for the caller. That a test waits for a
     warning in vain says nothing of what its code does.
     """
@@ -684,6 +695,8 @@ def is_symptom(change: ChangeRow, path: str, keyword: str | None, outcome: Outco
             path.rpartition(".")[2][:1].isupper() and _word("__init__()", message)
         )
         return "TypeError" in message and (named or (function and "positional argument" in message))
+    if kind in MARKED:
+        return "Warning" in message and _word(keyword or path.rpartition(".")[2], message)
     if kind == ChangeKind.BASES:
         return outcome == Outcome.API_MISSING or _OF_BASES.search(text) is not None
     return outcome != Outcome.FAILED_ASSERTION or not waits_for_warning(text)

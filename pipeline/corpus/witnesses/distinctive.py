@@ -26,7 +26,9 @@ LONGEST_OUTPUT = 120
 _LITTLE = EMPTY | {"True", "False"}
 """Outputs by which a test hardly tells its API from others."""
 
-_KIND = re.compile(r"<(bound method|member|property|function|method|slot wrapper|attribute|(\w+\.)*cached_property) ")
+_KIND = re.compile(
+    r"<(built-in function|bound method|member|property|function|method|slot wrapper|attribute|(\w+\.)*cached_property) "
+)
 """How texts begin that say what kind of thing is printed, and give its name."""
 
 _EMPTY_OBJECT = re.compile(r"[\w.]+\((''|b''|\[\]|\(\)|\{\})?\)")

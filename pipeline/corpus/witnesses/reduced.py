@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pipeline.core.syntax_trees import parse_python
 from pipeline.corpus.witnesses.candidates import text_of
 from pipeline.corpus.witnesses.changed_uses import UsingProgram
+from pipeline.corpus.witnesses.deprecations import FILTER
 from pipeline.corpus.witnesses.script_runs import ScriptRuns, failing_place, outcome_of, outputs
 from pipeline.corpus.witnesses.scripts import Line, line_of
 
@@ -76,7 +77,12 @@ def _cuts(each: ProvenProgram) -> Iterator[_Cut]:
         if each.printed[place] and _limited(line.node, each.printed[place]) is not None:
             yield place, _LIMIT
         stays = place == each.place or bool(each.printed[place]) or each.program.core in each.program.uses[place]
-        if not stays and line.expectation is None and not isinstance(line.node, ast.Import | ast.ImportFrom):
+        if (
+            not stays
+            and line.expectation is None
+            and line.text != FILTER.text
+            and not isinstance(line.node, ast.Import | ast.ImportFrom)
+        ):
             yield place, None
             yield from ((place, number) for number in range(len(list(_pieces(line.node)))))
 

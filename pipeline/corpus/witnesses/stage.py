@@ -14,7 +14,7 @@ from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.corpus.witnesses.candidates import Catalogue
 from pipeline.corpus.witnesses.change_search import ChangeSearch
-from pipeline.corpus.witnesses.changed_uses import TestScripts, sides_of
+from pipeline.corpus.witnesses.changed_uses import TestScripts, side_before_mark, sides_of
 from pipeline.corpus.witnesses.distinctive import plain_code, rank
 from pipeline.corpus.witnesses.other_results import OtherResults
 from pipeline.corpus.witnesses.script_runs import ScriptRuns
@@ -56,9 +56,11 @@ def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: 
     forms, rejects = parted(guarded(pairs, lambda pair: pair[1]["id"], lambda pair: [forms_of(*pair, rules.witness)]))
     forms, over = within_quota(forms, tables["changes"], rules.witness)
     rejects += over
-    changes = [change for change in sorted(tables["changes"], key=lambda row: row["id"]) if sides_of(change)]
-    sides = [side for change in changes for side in sides_of(change)]
-    versions = {side.home for side in sides} | {version for each in forms for version in each.versions}
+    by_id = sorted(tables["changes"], key=lambda row: row["id"])
+    changes = [change for change in by_id if sides_of(change) or side_before_mark(change)]
+    versions = {side.home for change in changes for side in (*sides_of(change), *side_before_mark(change))} | {
+        version for each in forms for version in each.versions
+    }
     versions |= {version for chain in chains(tables["releases"]) for version in chain if tables["own_tests"]}
     apis = {
         version: Api(

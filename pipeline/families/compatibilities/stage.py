@@ -15,6 +15,7 @@ from pipeline.core.vocabularies.changes import WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.usages.text import parse_program, source_of
+from pipeline.corpus.witnesses.deprecations import without_filter
 from pipeline.families.behaviours import by_place
 from pipeline.families.compatibilities.rules import CompatibilityRules
 from pipeline.families.proof import OTHER_RESULTS
@@ -89,7 +90,7 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
             yield Reject(program.key, RejectReason.TOO_LONG, f"over {rules.max_lines} lines")
         elif little := uninformative(program.snippet["checks"]):
             yield Reject(program.key, RejectReason.NO_CHECK, little)
-        elif leak := rules.gives_away.search(code) or own_version.search(code):
+        elif leak := rules.gives_away.search(without_filter(code)) or own_version.search(code):
             yield Reject(program.key, RejectReason.LEAKS_ANSWER, f"the program has {leak[0]!r}")
         else:
             yield program

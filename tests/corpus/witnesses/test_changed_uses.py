@@ -312,6 +312,11 @@ MISSING, MISMATCH, OTHER = Outcome.API_MISSING, Outcome.SIGNATURE_MISMATCH, Outc
         (ChangeKind.BASES, None, MISSING, "AttributeError: 'total' object has no attribute 'inherited'", True),
         (ChangeKind.BASES, None, MISMATCH, "TypeError: total() got an unexpected keyword argument 'b'", False),
         (ChangeKind.BASES.value, None, Outcome.FAILED_ASSERTION, "", False),
+        (ChangeKind.DEPRECATED, None, OTHER, "DeprecationWarning: total() is deprecated", True),
+        (ChangeKind.DEPRECATED, None, OTHER, "DeprecationWarning: totals() is deprecated", False),
+        (ChangeKind.DEPRECATED, None, OTHER, "ValueError: total", False),
+        (ChangeKind.PARAMETER_DEPRECATED, "a", OTHER, "FutureWarning: `a` is deprecated", True),
+        (ChangeKind.PARAMETER_DEPRECATED, "a", OTHER, "FutureWarning: total() is deprecated", False),
     ],
 )
 def test_the_failure_names_what_changed(

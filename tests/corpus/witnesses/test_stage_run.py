@@ -31,8 +31,17 @@ OLD += "LIMIT = 7\ndef idle(): pass\ndef same(text): return text\n"
 OLD += "def pairs(items): return zip(items, items[1:])\ndef again(x):\n    while True: yield x\n"
 OLD += "def each(items): return iter(items)\nclass Thing: pass\ndef thing(x): return Thing()\n"
 OLD += "def parts(word): return [*word]\ndef made(x): return Thing()\n"
-NEW = "def read(path): return [path]\ndef dump(x, width=0): return [x, width]\ndef both(x): return -x\n"
+OLD += "def half(x): return x / 2\ndef third(x): return x / 3\ndef round_up(x, digits=0): return -(-x // 1)\nSTEP = 4\n"
+NEW = "import warnings\n"
+NEW += "def read(path): return [path]\ndef dump(x, width=0): return [x, width]\ndef both(x): return -x\n"
+NEW += "def half(x): warnings.warn('half() is deprecated', DeprecationWarning); return x / 2\n"
+NEW += "def third(x): warnings.warn('something else', DeprecationWarning); return x / 3\n"
+NEW += "def round_up(x, digits=None):\n"
+NEW += "    digits is None or warnings.warn('digits is deprecated', FutureWarning)\n    return -(-x // 1)\n"
+NEW += "def __getattr__(name):\n    if name != 'STEP': raise AttributeError(name)\n"
+NEW += "    warnings.warn('STEP is deprecated', DeprecationWarning)\n    return 4\n"
 LISTED = "from itertools import islice\nfrom lib import {}\n\nprint(list(islice({}, 8)))  # {}\n"
+WARNING = "import warnings\n{}\nwarnings.simplefilter('error')\n"
 PARAMETERS = {"load": ("path",), "read": ("path",), "dump": ("x", "indent"), "both": ("x",)}
 
 
@@ -83,6 +92,10 @@ def output(index: Index, tmp_path: Path) -> Output:
         change(ChangeKind.REMOVED, "lib.thing", "1", "2", id="an object"),
         change(ChangeKind.REMOVED, "lib.parts", "1", "2", id="of a class"),
         change(ChangeKind.REMOVED, "lib.made", "1", "2", id="an object of a class"),
+        change(ChangeKind.DEPRECATED, "lib.half", "1", "2", id="deprecated"),
+        change(ChangeKind.DEPRECATED, "lib.third", "1", "2", id="warns of something else"),
+        change(ChangeKind.PARAMETER_DEPRECATED, "lib.round_up", "1", "2", id="parameter", parameter="digits"),
+        change(ChangeKind.DEPRECATED, "lib.STEP", "1", "2", id="warns as it is imported"),
     ]
     tests = [
         own_test("1", "x = lib.both(1)\nassert lib.load('a') == ['a']", "load", "both"),
@@ -90,6 +103,9 @@ def output(index: Index, tmp_path: Path) -> Output:
         own_test("1", "assert lib.both(1) == 1", "both"),
         own_test("1", "x = lib.parts('ab')\nassert isinstance(x, list)", "parts"),
         own_test("1", "x = lib.made(1)\nassert isinstance(x, object)", "made"),
+        own_test("1", "import warnings\nassert lib.half(6) == 3", "half"),
+        own_test("1", "assert lib.third(6) == 2", "third"),
+        own_test("1", "assert lib.round_up(2.5) == 3\nassert lib.round_up(1.5, digits=0) == 2", "round_up"),
         own_test("2", "assert lib.read('b') == list('b')", "read"),
         own_test("2", "assert lib.dump(1, width=2) == [1, 2]", "dump"),
     ]
@@ -113,6 +129,11 @@ def output(index: Index, tmp_path: Path) -> Output:
             function("parts", "1", "1", "word"),
             function("made", "1", "1", "x"),
             symbol("lib.LIMIT", "1", "1", kind="attribute"),
+            function("half", "1", None, "x"),
+            function("third", "1", None, "x"),
+            function("round_up", "1", None, "x", "digits"),
+            symbol("lib.STEP", "1", "1", kind="attribute"),
+            symbol("lib.STEP", "2", None, kind="lazy"),
         ],
     }
     rules = load(RULES / "validation.yaml", ValidationRules)
@@ -139,12 +160,23 @@ def test_each_side_of_a_change_has_its_program_and_other_failures_are_rejects(ou
         ("of a class", "import lib\n\nx = lib.parts('ab')\nprint(x)  # ['a', 'b']\n", None, None),
         ("an object of a class", "import lib\n\nx = lib.made(1)\nprint(isinstance(x, object))  # True\n", None, None),
         ("an object", "from lib import thing\n\nprint(type(thing).__name__)  # function\n", None, None),
+        ("deprecated", WARNING.format("import lib\n") + "print(lib.half(6))  # 3.0\n", None, None),
+        ("parameter", WARNING.format("import lib\n") + "print(lib.round_up(1.5, digits=0))  # 2.0\n", None, None),
+        ("warns as it is imported", WARNING.format("") + "from lib import STEP\n\nprint(STEP)  # 4\n", None, None),
     }
-    # A call that gives nothing, or what it takes, says little of the API, and so does its type.
+    # A call that gives nothing, or what it takes, says little of the API, and so does its type. What is deprecated can be
+    # done in a newer way.
     doubtful = {row["change_id"] for row in rows if not row["distinctive"]}
-    assert doubtful == {"echo", "the same in turn", "silent", "an object", "an object of a class"}
+    assert doubtful == {"echo", "the same in turn", "silent", "an object", "an object of a class"} | {
+        "deprecated",
+        "parameter",
+        "warns as it is imported",
+    }
     assert {row["change_id"]: row["source"] for row in rows}["untested"] == SnippetSource.CHANGE
     assert {row["test"] is None for row in rows if row["source"] == SnippetSource.CHANGE} == {True}
     # The API is still there, and gives something else.
     of_changes = [reject for reject in output.rejects if " beside " not in reject.key]
-    assert [(reject.key, reject.reason) for reject in of_changes] == [("untrue", RejectReason.OTHER_CAUSE)]
+    assert {(reject.key, reject.reason) for reject in of_changes} == {
+        ("untrue", RejectReason.OTHER_CAUSE),
+        ("warns of something else", RejectReason.OTHER_CAUSE),
+    }
