@@ -236,8 +236,8 @@ def test_changes_that_make_no_row(store: Store, kind: ChangeKind, code: str, rea
 
 
 def test_the_filter_of_warnings_gives_nothing_away(store: Store) -> None:
-    with_filter = "import warnings\nfrom lib import fetch\n\nwarnings.simplefilter('error')\nprint(fetch(3))\n"
-    asking = "import warnings\nfrom lib import fetch\n\nprint(fetch(3), warnings.filters)\n"
+    with_filter = f">>> import warnings\n>>> warnings.simplefilter('error')\n{FETCH}"
+    asking = f">>> import warnings\n>>> bool(warnings.filters)\nTrue\n{FETCH}"
     output = tried(store, with_filter, asking)
     assert [row["compatible"] for row in output.tables["compatibilities"]] == [["1.0", "1.1"]]
     assert [reject.reason for reject in output.rejects] == [RejectReason.LEAKS_ANSWER]
