@@ -36,7 +36,7 @@ from pipeline.corpus.witnesses.distinctive import (
     script_of_variants,
     variants,
 )
-from pipeline.corpus.witnesses.reduced import ProvenProgram, reduce_programs
+from pipeline.corpus.witnesses.reduced import ProvenProgram, reduce_programs, without_failing_line
 from pipeline.corpus.witnesses.rows import ADDRESS, ProgramForm, fits, witness_row
 from pipeline.corpus.witnesses.script_runs import (
     ScriptRuns,
@@ -197,6 +197,7 @@ class ChangeSearch:
         proven = [each for each in every if not isinstance(judged[id(each)], Reject)]
         parts = self._reduced(proven, printed)
         reduced = [replace(each, program=part.program) for each, part in zip(proven, parts, strict=True)]
+        witnesses = {id(each): each for each in proven}
         new_doubts = self._doubts(reduced, {id(each): part.printed for each, part in zip(reduced, parts, strict=True)})
         for each, smaller, part in zip(proven, reduced, parts, strict=True):
             row = self._judged(smaller, part.printed, id(each) not in doubts)
@@ -204,7 +205,28 @@ class ChangeSearch:
             is_as_distinctive = id(each) in doubts or id(smaller) not in new_doubts
             if is_as_distinctive and not isinstance(row, Reject):
                 judged[id(each)] = row
-        return judged
+                witnesses[id(each)] = smaller
+        return judged | self._of_several_causes(witnesses)
+
+    def _of_several_causes(self, witnesses: Mapping[int, _Candidate]) -> dict[int, WitnessRow | Reject]:
+        """Return a reject for each program that comes out otherwise without the use too."""
+        rests: dict[int, _Candidate] = {}
+        for key, each in witnesses.items():
+            printed = outputs(each.program.lines, self.runs.results.get((each.text, each.side.home)))
+            there = self.runs.results.get((each.text, each.side.other))
+            place = failing_place(each.program.lines, printed or (), there)
+            program = None if place is None else without_failing_line(each.program, place)
+            if program is not None:
+                rests[key] = replace(each, program=program)
+        self._run([(version, rest) for rest in rests.values() for version in (rest.side.home, rest.side.other)])
+        rejects: dict[int, WitnessRow | Reject] = {}
+        for key, rest in rests.items():
+            lines, there = rest.program.lines, self.runs.results.get((rest.text, rest.side.other))
+            printed = outputs(lines, self.runs.results.get((rest.text, rest.side.home)))
+            if printed is not None and failing_place(lines, printed, there) is not None:
+                detail = f"{rest.program.name} in {rest.side.other} without the use: {described(there)}"
+                rejects[key] = Reject(rest.side.change["id"], RejectReason.OTHER_CAUSE, detail)
+        return rejects
 
     def _reduced(self, proven: Sequence[_Candidate], printed: Mapping[int, Sequence[str]]) -> list[ProvenProgram]:
         """Return the programs that show a change, without their needless parts."""

@@ -72,6 +72,26 @@ def reduce_programs(proven: Iterable[ProvenProgram], runs: ScriptRuns) -> list[P
     ]
 
 
+def without_failing_line(program: UsingProgram, place: int) -> UsingProgram | None:
+    """Return a program without the line at which it fails and those that depend on it; None where none comes behind.
+
+    With the change taken away, it has to print the same in both releases.
+    """
+    lines = program.lines
+    kept = list(range(place))
+    names = lines[place].binds | lines[place].changes
+    for number in range(place + 1, len(lines)):
+        if lines[number].needs & names:
+            names |= lines[number].binds | lines[number].changes
+        else:
+            kept.append(number)
+    if len(kept) == place:
+        return None
+    return replace(
+        program, lines=tuple(lines[number] for number in kept), uses=tuple(program.uses[number] for number in kept)
+    )
+
+
 def _cuts(each: ProvenProgram) -> Iterator[_Cut]:
     for place, line in enumerate(each.program.lines):
         if each.printed[place] and _limited(line.node, each.printed[place]) is not None:

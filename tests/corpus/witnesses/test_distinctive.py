@@ -81,14 +81,14 @@ def function(name: str) -> Any:
 
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs the stage on a library of which the second release has nothing left."""
+    """Runs the stage on a library of which the second release has one class left."""
     code = "".join(f"def {name}(text):\n    return {body}\n" for name, body in LIBRARY.items())
-    run_in_folders(monkeypatch, tmp_path, "demo", {"1.0": code + DESK, "2.0": ""}, Outcome.IMPORT_ERROR)
+    run_in_folders(monkeypatch, tmp_path, "demo", {"1.0": code + DESK, "2.0": DESK}, Outcome.IMPORT_ERROR)
 
     def staged(name: str, tests: Sequence[Any] = (), *, distinctive: bool = True, naming: int = 20) -> Any:
         path = f"demo.{name}"
         change = CHANGE | {"kind": ChangeKind.REMOVED, "new": None, "path": path, "canonical_path": path}
-        desk = symbol("demo.Desk", "class", "1.0", "1.0")
+        desk = symbol("demo.Desk", "class", "1.0", None)
         symbols = [symbol("demo", "module", "1.0", None), desk, *map(function, LIBRARY)]
         tables: Any = {"releases": RELEASES, "symbols": symbols, "changes": [change], "own_tests": list(tests)}
         runner: Any = SimpleNamespace()

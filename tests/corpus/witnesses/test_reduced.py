@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.witnesses.candidates import text_of
 from pipeline.corpus.witnesses.changed_uses import UsingProgram
-from pipeline.corpus.witnesses.reduced import ProvenProgram, reduce_programs
+from pipeline.corpus.witnesses.reduced import ProvenProgram, reduce_programs, without_failing_line
 from pipeline.corpus.witnesses.script_runs import ScriptRuns, failing_place, outputs
 from pipeline.corpus.witnesses.scripts import line_of
 from tests.corpus.witnesses.libraries import run_in_folders
@@ -102,3 +102,19 @@ def test_lines_that_change_no_output_go(runs: ScriptRuns, body: str, expected: s
     imports = "import lib\n" if expected and "os." not in expected else "import lib\nimport os\n"
     assert text_of(reduced.program.lines) == text_of(tuple(map(line_of, ast.parse(imports + (expected or body)).body)))
     assert reduced.program.lines[reduced.place] is lines[place]
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "expected"),
+    [
+        ("a = gone()\nprint(a)", 0, None),
+        ("a = 1\nb = gone()\nprint(a)\nprint(b)", 1, "a = 1\nprint(a)\n"),
+        ("a = []\na.append(gone())\nb = a[0]\nprint(b)\nprint(2)", 1, "a = []\nprint(2)\n"),
+    ],
+    ids=["all depends on it", "something does not", "what it changes, and what that gives"],
+)
+def test_the_rest_of_a_program(body: str, place: int, expected: str | None) -> None:
+    lines = tuple(line_of(node) for node in ast.parse(body).body)
+    uses: Any = [()] * len(lines)
+    rest = without_failing_line(UsingProgram(None, lines, tuple(uses), cast(Any, None)), place)
+    assert (text_of(rest.lines) if rest else None) == expected
