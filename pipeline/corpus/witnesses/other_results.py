@@ -23,7 +23,15 @@ from pipeline.corpus.witnesses.changed_uses import TestScripts, UsingProgram, si
 from pipeline.corpus.witnesses.distinctive import is_informative
 from pipeline.corpus.witnesses.reduced import ProvenProgram, reduce_programs
 from pipeline.corpus.witnesses.rows import ADDRESS, ProgramForm, fits, witness_row
-from pipeline.corpus.witnesses.script_runs import ScriptRuns, as_asserted, described, failing_place, outcome_of, outputs
+from pipeline.corpus.witnesses.script_runs import (
+    ScriptRuns,
+    as_asserted,
+    described,
+    failing_place,
+    outcome_of,
+    outputs,
+    reason_at_home,
+)
 from pipeline.corpus.witnesses.scripts import Line
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
@@ -90,11 +98,18 @@ class OtherResults:
         whole, refused = parted(guarded(trials, lambda each: each.key, lambda each: [self._whole(each)]))
         rejects += refused
         self._run(((trial.home, lines) for trial, lines in whole), self.rules.whole_test_s)
-        self._run(((trial.other, lines) for trial, lines in whole), self.rules.whole_test_s)
+        # What fails at home shows nothing elsewhere.
+        passing = ((trial, lines) for trial, lines in whole if self._printed(trial.home, lines) is not None)
+        self._run(((trial.other, lines) for trial, lines in passing), self.rules.whole_test_s)
         cut, refused = parted(guarded(whole, lambda each: each[0].key, lambda each: [self._cut(*each)]))
         rejects += refused
         self._run((trial.home, program.lines) for trial, ways in cut for program in ways)
-        self._run((trial.other, program.lines) for trial, ways in cut for program in ways)
+        self._run(
+            (trial.other, program.lines)
+            for trial, ways in cut
+            for program in ways
+            if self._printed(trial.home, program.lines) is not None
+        )
         programs, refused = parted(guarded(cut, lambda each: each[0].key, lambda each: [self._informative(*each)]))
         rejects += refused
         proven = [
@@ -112,6 +127,9 @@ class OtherResults:
             scripts[version][text_of(lines)] = lines
         self.runs.run(scripts, time_s)
 
+    def _printed(self, version: str, lines: Sequence[Line]) -> list[str] | None:
+        return outputs(lines, self.runs.results.get((text_of(lines), version)))
+
     def _whole(self, trial: _Trial) -> tuple[_Trial, tuple[Line, ...]] | Reject:
         """Return all that a test does without fixtures, if something in it can be compared."""
         try:
@@ -128,8 +146,7 @@ class OtherResults:
         at_home, there = (self.runs.results.get((text, version)) for version in (trial.home, trial.other))
         printed = outputs(lines, at_home)
         if printed is None or not as_asserted(lines, printed):
-            reason = self.rules.reason_at_home(described(at_home))
-            return Reject(trial.key, reason, f"it fails at home: {described(at_home)}")
+            return Reject(trial.key, reason_at_home(at_home, self.rules), f"it fails at home: {described(at_home)}")
         if there is None:
             return Reject(trial.key, RejectReason.NOT_PROVEN, f"not run in {trial.other}")
         place = failing_place(lines, printed, there)
@@ -140,8 +157,10 @@ class OtherResults:
         programs = self.tests.ending_at(trial.test, trial.home, lines[place])
         fitting = [each for each in programs if fits(each.lines, self.rules)]
         if not fitting:
-            detail = f"over {self.rules.max_lines} lines" if programs else "what it prints needs pytest"
-            return Reject(trial.key, RejectReason.TOO_LONG if programs else RejectReason.NO_FIXTURE, detail)
+            detail = f"over {self.rules.max_lines} lines or {self.rules.max_columns} columns"
+            if not programs:
+                detail = "of all that it prints, nothing comes of one API alone and does without pytest"
+            return Reject(trial.key, RejectReason.TOO_LONG if programs else RejectReason.OTHER_CAUSE, detail)
         fit, unfit = parted(self._unfit(trial, each) or each for each in fitting)
         return (trial, fit) if fit else unfit[0]
 
@@ -162,11 +181,11 @@ class OtherResults:
         return None
 
     def _informative(self, trial: _Trial, programs: Iterable[UsingProgram]) -> _CutDown | Reject:
-        """Return the program that says most of those that come out otherwise."""
+        """Return the first informative program of those that come out otherwise, else the first of them."""
         ways: list[_CutDown] = []
         reason = "cut down, it fails at home, or passes in the other release"
         for program in programs:
-            printed = outputs(program.lines, self.runs.results.get((text_of(program.lines), trial.home)))
+            printed = self._printed(trial.home, program.lines)
             there = self.runs.results.get((text_of(program.lines), trial.other))
             if printed is None or there is None or not as_asserted(program.lines, printed):
                 continue

@@ -89,7 +89,7 @@ REFUSED = {
     "it needs a fixture": (own_test("assert lib.clean(fixture) == 'a'", "2", "2"), (), "no_check"),
     "a listed change says why": (own_test("assert lib.clean(' a ') == 'a'", "2", "2"), (LISTED,), "other_cause"),
     "an operator came": (own_test("box = lib.Box('ab')\nassert box[1] == 'b'", "2", "2"), (USE,), "other_cause"),
-    "two APIs in one line": (own_test("assert lib.clean(' ' * lib.half(4)) == ''", "2", "2"), (), "no_fixture"),
+    "two APIs in one line": (own_test("assert lib.clean(' ' * lib.half(4)) == ''", "2", "2"), (), "other_cause"),
     "it waits for a warning": (
         own_test("with lib_assert_warns():\n    pass\nassert lib.clean(' ') == ''", "2", "2"),
         (),
