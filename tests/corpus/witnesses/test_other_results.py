@@ -21,16 +21,33 @@ from tests.corpus.own_tests.suites import RULE
 from tests.corpus.witnesses.libraries import run_in_folders
 from tests.families.completions_and_migrations.rows import change, releases, symbol
 
-OLD = "def clean(text): return text\ndef half(x): return x // 2\nclass Box:\n    def __init__(self, x): self.x = x\n"
-NEW = "def clean(text): return text.strip()\ndef half(x): return x // 2\n"
+OLD = "import warnings\ndef clean(text): return text\ndef half(x): return x // 2\ndef _inner(x): return x\n"
+OLD += "def lent(): return 'a'\ndef noisy(): warnings.warn('noisy'); return 1\ndef place(): return '/tmp/a'\n"
+OLD += "class Box:\n    def __init__(self, x): self.x = x\n"
+NEW = "def clean(text): return text.strip()\ndef half(x): return x // 2\ndef _inner(x): return -x\n"
+NEW += "def lent(): return 'b'\ndef noisy(): return 1\ndef place(): return '/tmp/b'\n"
 NEW += "class Box:\n    def __init__(self, x): self.x = x\n    def __getitem__(self, place): return self.x[place]\n"
-PATHS = {"lib": "module", "lib.clean": "function", "lib.half": "function", "lib.Box": "class"}
+PATHS = {"lib": "module", "lib.Box": "class"}
+PATHS |= dict.fromkeys([f"lib.{name}" for name in ("clean", "half", "_inner", "noisy", "place")], "function")
+ONE_ALONE = {"lib.lent": "1"}
+"""An API whose surface the newer release lacks, though code there may still use it."""
 
 
-def own_test(body: str, first: str, last: str) -> Any:
+WAITS = """import contextlib
+import warnings
+@contextlib.contextmanager
+def assert_warning():
+    with warnings.catch_warnings(record=True) as caught:
+        yield
+    if not caught:
+        raise RuntimeError("no warning")
+"""
+
+
+def own_test(body: str, first: str, last: str, preamble: str = "") -> Any:
     code = "def test_it(fixture):\n" + "".join(f"    {line}\n" for line in body.splitlines())
     row = {"id": body, "library": "lib", "version": first, "last_version": last, "test_id": body, "case": ""}
-    row |= {"test": "test_a.py::test_it", "preamble": "import lib\nimport pytest\n", "code": code}
+    row |= {"test": "test_a.py::test_it", "preamble": f"import lib\nimport pytest\n{preamble}", "code": code}
     return row | {"apis": ["lib.clean"], "file": "test_a.py", "line": 1}
 
 
@@ -39,7 +56,11 @@ def searched(
 ) -> tuple[list[WitnessRow], list[Reject]]:
     run_in_folders(monkeypatch, folder, "lib", {"1": OLD, "2": NEW}, Outcome.WRONG_EXCEPTION)
     rows: Any = [symbol(path, "1", None, kind=kind) for path, kind in PATHS.items()]
-    apis = {version: Api({row["path"]: row for row in rows}, ["lib"], {}) for version in ("1", "2")}
+    alone: Any = [symbol(path, version, version, kind="function") for path, version in ONE_ALONE.items()]
+    apis = {
+        version: Api({row["path"]: row for row in (*rows, *(alone if version == "1" else ()))}, ["lib"], {})
+        for version in ("1", "2")
+    }
     runner: Any = None
     search = OtherResults(
         TestScripts(tests, apis, ("1", "2")),
@@ -91,9 +112,17 @@ REFUSED = {
     "an operator came": (own_test("box = lib.Box('ab')\nassert box[1] == 'b'", "2", "2"), (USE,), "other_cause"),
     "two APIs in one line": (own_test("assert lib.clean(' ' * lib.half(4)) == ''", "2", "2"), (), "other_cause"),
     "it waits for a warning": (
-        own_test("with lib_assert_warns():\n    pass\nassert lib.clean(' ') == ''", "2", "2"),
+        own_test("with assert_warning():\n    lib.noisy()\nassert lib.noisy() == 1", "1", "1", WAITS),
         (),
-        "not_proven",
+        "other_cause",
+    ),
+    "a private API": (own_test("assert lib._inner(2) == 2", "1", "1"), (), "unfit_name"),
+    "an API that one release lists": (own_test("assert lib.lent() == 'a'", "1", "1"), (), "other_cause"),
+    "a path": (own_test("assert lib.place() == '/tmp/a'", "1", "1"), (), "not_proven"),
+    "over 60 lines": (
+        own_test("x = ' '\n" + "x += ' '\n" * 70 + "assert lib.clean(x) == ''", "2", "2"),
+        (),
+        "too_long",
     ),
 }
 

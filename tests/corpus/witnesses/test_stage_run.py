@@ -31,9 +31,11 @@ OLD += "LIMIT = 7\ndef idle(): pass\ndef same(text): return text\n"
 OLD += "def pairs(items): return zip(items, items[1:])\ndef again(x):\n    while True: yield x\n"
 OLD += "def each(items): return iter(items)\nclass Thing: pass\ndef thing(x): return Thing()\n"
 OLD += "def parts(word): return [*word]\ndef made(x): return Thing()\n"
+OLD += "def double(x): return x * 2\n"
 OLD += "def half(x): return x / 2\ndef third(x): return x / 3\ndef round_up(x, digits=0): return -(-x // 1)\nSTEP = 4\n"
 NEW = "import warnings\n"
 NEW += "def read(path): return [path]\ndef dump(x, width=0): return [x, width]\ndef both(x): return -x\n"
+NEW += "def double(x): return x * 2.0\n"
 NEW += "def half(x): warnings.warn('half() is deprecated', DeprecationWarning); return x / 2\n"
 NEW += "def third(x): warnings.warn('something else', DeprecationWarning); return x / 3\n"
 NEW += "def round_up(x, digits=None):\n"
@@ -109,6 +111,10 @@ def output(index: Index, tmp_path: Path) -> Output:
         own_test("2", "assert lib.read('b') == list('b')", "read"),
         own_test("2", "assert lib.dump(1, width=2) == [1, 2]", "dump"),
     ]
+    # No listed change says of `double` that it gives something else.
+    tests += [
+        own_test("1", "assert lib.double(4) == 8", "double"),
+    ]
     tables: Any = {
         "releases": releases("1", "2"),
         "changes": changes,
@@ -130,6 +136,7 @@ def output(index: Index, tmp_path: Path) -> Output:
             function("made", "1", "1", "x"),
             symbol("lib.LIMIT", "1", "1", kind="attribute"),
             function("half", "1", None, "x"),
+            function("double", "1", "2", "x"),
             function("third", "1", None, "x"),
             function("round_up", "1", None, "x", "digits"),
             symbol("lib.STEP", "1", "1", kind="attribute"),
@@ -160,6 +167,7 @@ def test_each_side_of_a_change_has_its_program_and_other_failures_are_rejects(ou
         ("of a class", "import lib\n\nx = lib.parts('ab')\nprint(x)  # ['a', 'b']\n", None, None),
         ("an object of a class", "import lib\n\nx = lib.made(1)\nprint(isinstance(x, object))  # True\n", None, None),
         ("an object", "from lib import thing\n\nprint(type(thing).__name__)  # function\n", None, None),
+        (None, "import lib\n\nprint(lib.double(4))  # 8\n", None, None),
         ("deprecated", WARNING.format("import lib\n") + "print(lib.half(6))  # 3.0\n", None, None),
         ("parameter", WARNING.format("import lib\n") + "print(lib.round_up(1.5, digits=0))  # 2.0\n", None, None),
         ("warns as it is imported", WARNING.format("") + "from lib import STEP\n\nprint(STEP)  # 4\n", None, None),
@@ -174,6 +182,8 @@ def test_each_side_of_a_change_has_its_program_and_other_failures_are_rejects(ou
     }
     assert {row["change_id"]: row["source"] for row in rows}["untested"] == SnippetSource.CHANGE
     assert {row["test"] is None for row in rows if row["source"] == SnippetSource.CHANGE} == {True}
+    of_tests = {(reject.key, reject.reason) for reject in output.rejects if " beside " in reject.key}
+    assert ("tests/test_a.py::test_it 1 beside 2", RejectReason.OTHER_CAUSE) in of_tests
     # The API is still there, and gives something else.
     of_changes = [reject for reject in output.rejects if " beside " not in reject.key]
     assert {(reject.key, reject.reason) for reject in of_changes} == {
