@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from packaging.version import Version
 
-from pipeline.core.vocabularies.changes import WHOLE
+from pipeline.core.vocabularies.changes import MARKED, WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.usages.text import parse_program, source_of
@@ -54,9 +54,10 @@ def compatibilities_stage(tables: Tables, rules: CompatibilityRules, fails: Coll
     Rejects: UNCHANGED for a kind of change that is not asked of; UNFIT_NAME of a private API, or where the program
     uses one; TOO_LONG; LEAKS_ANSWER where the program speaks of versions, or prints one; NO_CHECK where all that it
     prints is blank, or says only what kind of thing something is; NOT_PROVEN where it does not tell two releases apart,
-    or comes out otherwise in each run; OTHER_CAUSE where an API came or went, and a release that has it gives something
-    else, or where it fails between two releases and no change lists that; NEAR_DUPLICATE where a shorter program on an
-    API of like name, in the same class or module, has the same answer.
+    or comes out otherwise in each run; OTHER_CAUSE where the API is deprecated in the same release, where it came or
+    went, and a release that has it gives something else, or where it fails between two releases and no change lists
+    that; NEAR_DUPLICATE where a shorter program on an API
+    of like name, in the same class or module, has the same answer.
     """
     releases = {row["version"]: row for row in tables["releases"]}
     programs, rejects = parted(_programs(tables, rules, releases))
@@ -79,11 +80,19 @@ def compatibilities_stage(tables: Tables, rules: CompatibilityRules, fails: Coll
 
 def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[str]) -> Iterator[_Program | Reject]:
     """Yield the programs of witnesses that may be questions."""
+    marks = [row for row in tables["changes"] if row["kind"] in MARKED]
+    marked = {(row["path"], row["new_version"]) for row in marks}
+    made_private = {row["path"] for row in marks if _names_private(row)}
     own_version = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, versions))})(?![\w.])")
     for program in _of_witnesses(tables):
         code = source_of(program.snippet)
         if program.change["kind"] in rules.without_kinds:
             yield Reject(program.key, RejectReason.UNCHANGED, f"a change of {program.change['kind']}")
+        elif program.change["kind"] not in MARKED and (program.path, program.change["new_version"]) in marked:
+            # The change comes of the wrapper that warns, or is part of the way to the removal.
+            yield Reject(program.key, RejectReason.OTHER_CAUSE, f"{program.path} is deprecated in the same release")
+        elif program.path in made_private:
+            yield Reject(program.key, RejectReason.UNFIT_NAME, f"{program.path} is private by its deprecation")
         elif private := _private_name(program.path, code):
             yield Reject(program.key, RejectReason.UNFIT_NAME, f"{private} is private by its name")
         elif len(code.strip().split("\n")) > rules.max_lines:
@@ -111,6 +120,11 @@ def _of_witnesses(tables: Tables) -> Iterable[_Program]:
                     program = _Program(snippets[snippet_id], change, path)
                     programs.setdefault(program.key, program)
     return programs.values()
+
+
+def _names_private(mark: ChangeRow) -> bool:
+    """Say whether a deprecation tells to use, or keeps, the same under a private name: `_gettext` of `gettext`."""
+    return re.search(rf"(?<!\w)_{re.escape(mark['path'].rpartition('.')[2])}(?!\w)", mark["new"] or "") is not None
 
 
 def _private_name(path: str, code: str) -> str | None:

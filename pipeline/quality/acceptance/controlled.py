@@ -12,6 +12,7 @@ from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.behaviours import by_place, retagged
 from pipeline.families.proof import Runs, Tagged, followers, prove
 from pipeline.lake.rows import (
@@ -103,7 +104,9 @@ def _published(
     # What was renamed has another name in the release before.
     is_new = change is not None and change["kind"] == ChangeKind.INTRODUCED
     is_spelled = spelling_words(row["core_token"], reviewed.description or "", facts.spelled_name)
-    is_guessable = is_spelled or facts.names.some_is_common([path], version, facts.reviews.rules)
+    is_code = facts.names.kind_of(path, version) in (SymbolKind.FUNCTION, SymbolKind.METHOD)
+    is_known = is_code and neighbour is not None and facts.names.has_last_name(path, neighbour)
+    is_guessable = is_spelled or is_known or facts.names.some_is_common([path], version, facts.reviews.rules)
     return {
         **row,
         "description": reviewed.description or "",

@@ -46,6 +46,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 CHANGE: dict[str, Any] = {"id": "change", "path": "lib.fetch", "new_version": "1.2"}
+CHANGE["new"] = None
 CHANGE["kind"] = ChangeKind.PARAMETER_DEFAULT
 
 
@@ -233,6 +234,27 @@ def test_an_api_that_was_removed_and_restored_makes_a_row_if_changes_list_both(s
 def test_changes_that_make_no_row(store: Store, kind: ChangeKind, code: str, reason: RejectReason) -> None:
     output = tried(store, code, changes=[CHANGE | {"kind": kind}])
     assert [reject.reason for reject in output.rejects] == [reason]
+
+
+def test_what_is_deprecated_at_once_is_asked_by_the_program_of_its_deprecation(store: Store) -> None:
+    mark = CHANGE | {"id": "mark", "kind": ChangeKind.DEPRECATED}
+    output = tried(store, FETCH, changes=[CHANGE, mark])
+    assert [reject.reason for reject in output.rejects] == [RejectReason.OTHER_CAUSE]
+    output = tried(store, FETCH, changes=[CHANGE | {"kind": ChangeKind.DEPRECATED}])
+    assert [row["change_id"] for row in output.tables["compatibilities"]] == ["change"]
+    output = tried(store, FETCH, changes=[CHANGE, mark | {"new_version": "1.1"}])
+    assert [row["change_id"] for row in output.tables["compatibilities"]] == ["change"]
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [("`fetch` is now `_fetch`, a private member", 0), ("Use `fetch_all`.", 1), (None, 1)],
+    ids=["private now", "another name", "no text"],
+)
+def test_what_a_deprecation_makes_private_is_not_asked(store: Store, text: str | None, made: int) -> None:
+    output = tried(store, FETCH, changes=[CHANGE | {"kind": ChangeKind.DEPRECATED, "new": text}])
+    assert len(output.tables["compatibilities"]) == made
+    assert [reject.reason for reject in output.rejects] == [RejectReason.UNFIT_NAME] * (1 - made)
 
 
 def test_the_filter_of_warnings_gives_nothing_away(store: Store) -> None:

@@ -138,13 +138,13 @@ def test_a_breaking_change_goes_before_a_harmless_one() -> None:
 
 
 def test_a_new_argument_in_an_example_is_masked() -> None:
-    code = "a = [3]\nfetch(a)\nfetch(a, key=int)\nfetch(a, strict=True)\n"
+    code = "a = [3]\nfetch(a)\nfetch(a, key=int)\nfetch(a, wanted=True)\n"
     row = snippet(code, "lib.fetch", "2.0", preamble=PREAMBLE)
-    strict = change(ChangeKind.PARAMETER_ADDED_OPTIONAL, "lib.fetch", "1.1", "2.0", parameter="strict", breaking=False)
+    wanted = change(ChangeKind.PARAMETER_ADDED_OPTIONAL, "lib.fetch", "1.1", "2.0", parameter="wanted", breaking=False)
     lives = [life("lib.fetch", "1.0", "2.1", modified=["2.0"])]
-    (made,) = run([row], lives, [HARMLESS, strict]).tables["completions"]
-    assert (made["answer"], made["change_id"]) == ("strict", strict["id"])
-    assert made["masked_code"] == PREAMBLE + code.replace("strict", "[token-mask]")
+    (made,) = run([row], lives, [HARMLESS, wanted]).tables["completions"]
+    assert (made["answer"], made["change_id"]) == ("wanted", wanted["id"])
+    assert made["masked_code"] == PREAMBLE + code.replace("wanted", "[token-mask]")
 
 
 def test_a_new_argument_that_anybody_would_write_is_not_masked() -> None:

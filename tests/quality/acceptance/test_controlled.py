@@ -215,3 +215,24 @@ def test_a_new_name_that_the_description_spells_does_not_discriminate(
     output = run(row, verdicts, symbols=[symbol(path, "1.1")], changes=[came])
     (published,) = output.tables["published_controlled_completions"]
     assert published["discriminating"] is discriminates
+
+
+@pytest.mark.parametrize(
+    ("what", "elsewhere", "discriminates"),
+    [
+        (SymbolKind.METHOD, "lib.take", False),
+        (SymbolKind.METHOD, "lib.give", True),
+        (SymbolKind.CLASS, "lib.take", True),
+    ],
+)
+def test_a_new_method_whose_name_the_release_before_has_elsewhere_does_not_discriminate(
+    what: SymbolKind, elsewhere: str, discriminates: bool
+) -> None:
+    path = "lib.Box.take"
+    came = change(ChangeKind.INTRODUCED, old_version="1.0", new_version="1.1", path=path)
+    row = completion(LibEvolutionEvalTag.INTRODUCED, came["id"]) | {"path": path, "core_token": "take", "kind": what}
+    row |= {"description": "Cut the tail off."}
+    symbols = [symbol(path, "1.1", kind=what), symbol(elsewhere, "1.0", "1.1"), symbol("lib.Box", "1.0", "1.1")]
+    verdicts = [probe(path, "1.1", PASSED), probe(path, "1.0", MISSING)]
+    (published,) = run(row, verdicts, symbols=symbols, changes=[came]).tables["published_controlled_completions"]
+    assert published["discriminating"] is discriminates
