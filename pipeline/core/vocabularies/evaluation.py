@@ -16,7 +16,7 @@ class View(Term):
     DISCRIMINATING = "discriminating", "rows with discriminating true; all rows of a family without that column"
     POST_CUTOFF = (
         "post_cutoff",
-        "rows whose release, and whose code, appeared after the last day of training data",
+        "rows of which each date (see the card, *dated by*) is after the last day of training data",
     )
     ALL = "all", "all rows"
 

@@ -78,17 +78,19 @@ def without_failing_line(program: UsingProgram, place: int) -> UsingProgram | No
     With the change taken away, it has to print the same in both releases.
     """
     lines = program.lines
-    kept = list(range(place))
+    remaining = list(range(place))
     names = lines[place].binds | lines[place].changes
     for number in range(place + 1, len(lines)):
         if lines[number].needs & names:
             names |= lines[number].binds | lines[number].changes
         else:
-            kept.append(number)
-    if len(kept) == place:
+            remaining.append(number)
+    if len(remaining) == place:
         return None
     return replace(
-        program, lines=tuple(lines[number] for number in kept), uses=tuple(program.uses[number] for number in kept)
+        program,
+        lines=tuple(lines[number] for number in remaining),
+        uses=tuple(program.uses[number] for number in remaining),
     )
 
 

@@ -82,7 +82,7 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
     """Yield the programs of witnesses that may be questions."""
     marks = [row for row in tables["changes"] if row["kind"] in MARKED]
     marked = {(row["path"], row["new_version"]) for row in marks}
-    made_private = {row["path"] for row in marks if _names_private(row)}
+    private_paths = {row["path"] for row in marks if _names_private(row)}
     own_version = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, versions))})(?![\w.])")
     for program in _of_witnesses(tables):
         code = source_of(program.snippet)
@@ -91,7 +91,7 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
         elif program.change["kind"] not in MARKED and (program.path, program.change["new_version"]) in marked:
             # The change comes of the wrapper that warns, or is part of the way to the removal.
             yield Reject(program.key, RejectReason.OTHER_CAUSE, f"{program.path} is deprecated in the same release")
-        elif program.path in made_private:
+        elif program.path in private_paths:
             yield Reject(program.key, RejectReason.UNFIT_NAME, f"{program.path} is private by its deprecation")
         elif private := _private_name(program.path, code):
             yield Reject(program.key, RejectReason.UNFIT_NAME, f"{private} is private by its name")

@@ -105,8 +105,8 @@ def _published(
     is_new = change is not None and change["kind"] == ChangeKind.INTRODUCED
     is_spelled = spelling_words(row["core_token"], reviewed.description or "", facts.spelled_name)
     is_code = facts.names.kind_of(path, version) in (SymbolKind.FUNCTION, SymbolKind.METHOD)
-    is_known = is_code and neighbour is not None and facts.names.has_last_name(path, neighbour)
-    is_guessable = is_spelled or is_known or facts.names.some_is_common([path], version, facts.reviews.rules)
+    has_old_name = is_code and neighbour is not None and facts.names.has_last_name(path, neighbour)
+    is_guessable = is_spelled or has_old_name or facts.names.some_is_common([path], version, facts.reviews.rules)
     return {
         **row,
         "description": reviewed.description or "",
