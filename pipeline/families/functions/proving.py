@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.functions import FunctionRun
+from pipeline.core.vocabularies.problems import OTHER_CODE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter
@@ -22,7 +23,7 @@ from pipeline.families.functions.choosing import Choice
 from pipeline.families.functions.function import Function, Tests
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.testing import Evidence, Inputs, evidence_of, inputs_of, tested_cases, write_tests
-from pipeline.families.problems.apis.needs import NEEDS_API
+from pipeline.families.problems.apis.needs import NEEDS_API, without_api_test
 from pipeline.families.problems.apis.siblings import SiblingProgram, Siblings, find_siblings
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import visible_test
@@ -279,13 +280,15 @@ class _RunRequest:
     program: str | None = None
 
     def case(self, place: OpenEnvironment) -> Case:
-        function, tests = self.trial.function, self.trial.tests
+        function, tests = self.trial.function, self.trial.tests.text
+        if self.role in (*OTHER_CODE, FunctionRun.OTHER_THERE):
+            tests = without_api_test(tests, function.name, function.module, place.roots)
         return Case(
             f"{function.id} {self.role}",
             "",
             function.program if self.program is None else self.program,
             import_names=place.row["import_names"],
-            test_file=tests.text,
+            test_file=tests,
             module=function.module,
             cover=self.role is FunctionRun.TESTS,
         )

@@ -174,8 +174,12 @@ class Candidates:
     def __init__(
         self, examples: Sequence[ExampleTask], rewrites: Iterable[RewriteRow], library: Library, rules: ProblemRules
     ) -> None:
+        # slow to import
+        from pipeline.families.problems.apis.other_release import OtherRelease
+
         self.library = library
         self.rules = rules
+        self._other_release = OtherRelease(library)
         self._rewrites: Mapping[tuple[str, str], list[RewriteRow]] = defaultdict(list)
         for rewrite in sorted(rewrites, key=lambda row: str(row["id"])):
             self._rewrites[rewrite["snippet_id"], rewrite["version"]].append(rewrite)
@@ -286,8 +290,14 @@ class Candidates:
         paths = {example.snippet["path"], target.path, *_counterparts(target.change)}
         other = None
         if neighbour is not None:
+            followed = self._other_release.follow(example.task, version, neighbour)
+            by_codemod = Other(followed.task, ProblemRun.OTHER_CODEMOD) if followed else None
+            # What replaces an API may well do something else, which an example does not.
+            is_sure = followed is not None and not followed.is_stated_only
             other = (
-                self._example(example, version, neighbour, paths)
+                (by_codemod if is_sure else None)
+                or self._example(example, version, neighbour, paths)
+                or by_codemod
                 or self._rewritten(example, neighbour)
                 or self._under_old_name(example, target.path, version, neighbour)
             )

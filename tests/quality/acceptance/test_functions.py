@@ -180,6 +180,17 @@ DECIDED = {
 }  # fmt: skip
 
 
+def test_code_that_passes_here_too_leaves_it_to_the_reference_where_tests_want_an_api() -> None:
+    others = {
+        FunctionRun.OTHER_THERE: Outcome.PASSED,
+        FunctionRun.OTHER_CODEMOD: Outcome.PASSED,
+        FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING,
+    }
+    for accepted, expected in (["lib.take"], FunctionRun.REFERENCE_ELSEWHERE), ([], FunctionRun.OTHER_CODEMOD):
+        row = accept(PROVEN | others, accepted_paths=accepted).tables["published_functions"][0]
+        assert (row["other_code"], row["discriminating"]) == (expected, bool(accepted))
+
+
 @pytest.mark.parametrize("case", DECIDED)
 def test_whether_the_version_decides(case: str) -> None:
     others, expected = DECIDED[case]

@@ -69,6 +69,7 @@ SHOWN = {
     "a codemod": ({C: Outcome.SIGNATURE_MISMATCH, T: PASSED, R: MISSING}, C, Outcome.SIGNATURE_MISMATCH),
     "a model's code for the other version": ({M: FAILED, T: PASSED, R: MISSING}, M, FAILED),
     "the reference there": ({R: MISSING}, R, MISSING),
+    "code of the other version that is wrong there": ({C: MISSING, T: FAILED, R: MISSING}, R, MISSING),
 }  # fmt: skip
 
 
@@ -81,6 +82,14 @@ def test_the_run_that_discriminates_between_versions(case: str) -> None:
     assert row["evidence"] == Evidence.EXECUTED
     assert row["review_status"] == ReviewStatus.UNFLAGGED
     assert row["other_solution"] == ("    return 1\n" if other in (E, C, M) else None)
+
+
+@pytest.mark.parametrize(("accepted", "expected"), [(["lib.take"], R), ([], None)])
+def test_code_that_is_right_in_both_versions_decides_nothing(accepted: list[str], expected: ProblemRun | None) -> None:
+    """The tests still tell it apart where they want an API called, which the other version lacks."""
+    output = accept({V: PASSED, H: PASSED, C: PASSED, T: PASSED, R: MISSING}, accepted_paths=accepted)
+    rows = output.tables["published_problems"]
+    assert [(row["other_code"], row["other_solution"]) for row in rows] == ([(expected, None)] if expected else [])
 
 
 def test_runs_in_other_releases_say_where_it_is_right_and_decide_nothing() -> None:
