@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.functions import FunctionRun
-from pipeline.core.vocabularies.problems import OTHER_CODE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter
@@ -281,7 +280,7 @@ class _RunRequest:
 
     def case(self, place: OpenEnvironment) -> Case:
         function, tests = self.trial.function, self.trial.tests.text
-        if self.role in (*OTHER_CODE, FunctionRun.OTHER_THERE):
+        if self.role in (FunctionRun.OTHER_THERE, FunctionRun.OTHER_ANY_API):
             tests = without_api_test(tests, function.name, function.module, place.roots)
         return Case(
             f"{function.id} {self.role}",
@@ -304,6 +303,8 @@ def runs_of(trial: Trial) -> Iterable[tuple[str, _RunRequest]]:
     if elsewhere is not None and other is not None:
         yield version, _RunRequest(trial, other.role, other.program)
         yield elsewhere, _RunRequest(trial, FunctionRun.OTHER_THERE, other.program)
+        if f"def {NEEDS_API}(" in trial.tests.text:
+            yield version, _RunRequest(trial, FunctionRun.OTHER_ANY_API, other.program)
 
 
 def function_run_row(

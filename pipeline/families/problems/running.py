@@ -79,6 +79,12 @@ class _Run:
     code: str | None = None
 
     @property
+    def tests(self) -> str:
+        """The hidden tests, or those for which any API will do."""
+        any_api = self.role in (ProblemRun.OTHER_THERE, ProblemRun.OTHER_ANY_API)
+        return self.tested.any_api if any_api else self.tested.hidden
+
+    @property
     def program(self) -> str:
         """The whole program."""
         tested = self.tested
@@ -91,9 +97,8 @@ class _Run:
         key = f"{tested.id} {self.role}"
         if self.role is ProblemRun.VISIBLE:
             return Case(key, "", self.program, import_names=names, test=tested.visible)
-        tests = tested.hidden if self.code is None else tested.any_api
         cover = self.role is ProblemRun.HIDDEN
-        return Case(key, "", self.program, import_names=names, test_file=tests, module=tested.module, cover=cover)
+        return Case(key, "", self.program, import_names=names, test_file=self.tests, module=tested.module, cover=cover)
 
 
 def run_tested(
@@ -128,6 +133,8 @@ def _runs_of(tested: Tested) -> Iterator[tuple[str, _Run]]:
     if elsewhere is not None and other is not None:
         yield tested.version, _Run(tested, other.role, other.code)
         yield elsewhere, _Run(tested, ProblemRun.OTHER_THERE, other.code)
+        if tested.any_api != tested.hidden:
+            yield tested.version, _Run(tested, ProblemRun.OTHER_ANY_API, other.code)
 
 
 def problem_run_row(
@@ -155,9 +162,12 @@ def problem_run_row(
 def with_other_code(
     score: MutationScore, runs: Iterable[ProblemRunRow | FunctionRunRow], fails: Collection[Outcome]
 ) -> MutationScore:
-    """Return a score that counts the code for the other version too, where that passes there; `runs` are of one row."""
+    """Return a score that counts the code for the other version too, where that passes there; `runs` are of one row.
+
+    A test that only wants another API called does not kill it.
+    """
     outcomes = {run["role"]: run["outcome"] for run in runs}
-    here = next((outcomes[role] for role in OTHER_CODE if role in outcomes), None)
+    here = next((outcomes[role] for role in (ProblemRun.OTHER_ANY_API, *OTHER_CODE) if role in outcomes), None)
     is_right_there = outcomes.get(ProblemRun.OTHER_THERE) == Outcome.PASSED
     return score.with_other_code(here, fails) if is_right_there and here is not None else score
 

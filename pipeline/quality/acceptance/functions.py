@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TypedDict
@@ -119,10 +119,7 @@ def _published(original: FunctionRow, facts: _AcceptanceInputs) -> Iterator[Publ
     if refusal := _refusal(function, runs, facts) or reviewed.refusal():
         yield refusal
         return
-    proof, source_of_it = (
-        _proof(runs, function["accepted_paths"], facts),
-        source_columns(facts.snippets[function["snippet_id"]]),
-    )
+    proof, source_of_it = _proof(runs, facts), source_columns(facts.snippets[function["snippet_id"]])
     source = parse_source(function["code"])
     use = function["core_start_byte"], function["core_end_byte"]
     for level in facts.masking.granularities:
@@ -155,7 +152,7 @@ def _is_guessable_name(
     is new: any other of its name gives the name away, and tests take any API that they accept.
     """
     path, version, names = function["path"], function["version"], facts.names
-    is_new = deciding_run(runs, function["accepted_paths"]) == FunctionRun.REFERENCE_ELSEWHERE
+    is_new = deciding_run(runs) == FunctionRun.REFERENCE_ELSEWHERE
     others = {run["version"] for run in runs.values()} - {version}
     is_code = names.kind_of(path, version) in (SymbolKind.FUNCTION, SymbolKind.METHOD)
     has_name = names.has_last_name if is_new and is_code else names.has_name
@@ -179,8 +176,8 @@ class _Proof(TypedDict):
     discriminating: bool
 
 
-def _proof(runs: Mapping[str, FunctionRunRow], accepted_paths: Collection[str], facts: _AcceptanceInputs) -> _Proof:
-    tests, role = runs[FunctionRun.TESTS], deciding_run(runs, accepted_paths)
+def _proof(runs: Mapping[str, FunctionRunRow], facts: _AcceptanceInputs) -> _Proof:
+    tests, role = runs[FunctionRun.TESTS], deciding_run(runs)
     other = runs[role] if role else None
     decides = other is not None and facts.reviews.rules.decides(role, other["outcome"])
     return {

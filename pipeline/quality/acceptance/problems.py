@@ -130,7 +130,7 @@ def _published(original: ProblemRow, facts: _AcceptanceInputs) -> PublishedProbl
     if refusal := _refusal(problem, runs, facts):
         return refusal
     hidden = runs[ProblemRun.HIDDEN]
-    role = deciding_run(runs, problem["accepted_paths"])
+    role = deciding_run(runs)
     other = runs[role] if role else None
     if other is None or not facts.reviews.rules.decides(role, other["outcome"]):
         detail = f"it ends in {problem['other_version']} as it does in {problem['version']}"

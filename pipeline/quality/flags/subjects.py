@@ -80,18 +80,17 @@ class Subject:
     undecided: str | None = None
 
 
-def deciding_run(
-    runs: Mapping[str, ProblemRunRow | ReviewEditRun | FunctionRunRow], accepted_paths: Collection[str]
-) -> str | None:
+def deciding_run(runs: Mapping[str, ProblemRunRow | ReviewEditRun | FunctionRunRow]) -> str | None:
     """Return the role of the run, of those by role, that shows best whether the version decides.
 
     Code that passes in the other version shows it best; where there is none, the reference that runs there. So it does
-    where that code passes here, too, but the tests want one of the `accepted_paths` called.
+    where that code would pass here, too, if the tests did not want another API called.
     """
-    there = runs.get(ProblemRun.OTHER_THERE)
+    outcomes = {role: run["outcome"] for role, run in runs.items()}
     role = next((role for role in OTHER_CODE if role in runs), None)
-    is_right_there = there is not None and there["outcome"] == Outcome.PASSED
-    if role is not None and is_right_there and not (accepted_paths and runs[role]["outcome"] == Outcome.PASSED):
+    is_right_there = outcomes.get(ProblemRun.OTHER_THERE) == Outcome.PASSED
+    is_right_here = outcomes.get(ProblemRun.OTHER_ANY_API) == Outcome.PASSED
+    if role is not None and is_right_there and (outcomes[role] == Outcome.PASSED or not is_right_here):
         return role
     return ProblemRun.REFERENCE_ELSEWHERE if ProblemRun.REFERENCE_ELSEWHERE in runs else None
 
@@ -186,7 +185,7 @@ class Subjects:
 
     def _problem(self, row: ProblemRow) -> Subject:
         runs = self._problem_runs[row["id"]]
-        role = deciding_run(runs, row["accepted_paths"])
+        role = deciding_run(runs)
         decided = runs[role] if role is not None else None
         undecided = "no code is known that is right for another version" if decided is None else None
         if decided is not None and decided["outcome"] not in self._fails:

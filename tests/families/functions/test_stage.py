@@ -138,6 +138,7 @@ def test_code_for_the_other_version_runs_there_with_its_own_imports(tmp_path_fac
     assert "def test_needs_api()" in row["tests"]
     ended = {run["role"]: (run["version"], run["outcome"]) for run in made.tables["function_runs"]}
     assert ended[FunctionRun.OTHER_CODEMOD] == ("1.1", Outcome.API_MISSING)
+    assert ended[FunctionRun.OTHER_ANY_API] == ("1.1", Outcome.API_MISSING)
     assert ended[FunctionRun.OTHER_THERE] == ("1.0", Outcome.PASSED)
     (program,) = {run["program"] for run in made.tables["function_runs"] if run["role"] == FunctionRun.OTHER_THERE}
     assert program == "import lib\n\n\ndef solve(text: str) -> bool:\n    return lib.Info.isvalid(text)\n"

@@ -177,6 +177,7 @@ def test_code_for_the_other_version_needs_neither_the_given_imports_nor_the_api_
     assert "def test_needs_api()" in row["hidden_tests"]
     ended = {run["role"]: (run["version"], run["outcome"]) for run in made.tables["problem_runs"]}
     assert ended[ProblemRun.OTHER_CODEMOD] == ("1.1", Outcome.API_MISSING)
+    assert ended[ProblemRun.OTHER_ANY_API] == ("1.1", Outcome.API_MISSING)
     assert ended[ProblemRun.OTHER_THERE] == ("1.0", Outcome.PASSED)
     codes = {run["code"] for run in made.tables["problem_runs"] if run["role"] == ProblemRun.OTHER_CODEMOD}
     assert codes == {"    import lib\n    return lib.Info.isvalid(text)\n"}

@@ -164,6 +164,11 @@ DECIDED = {
          FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING},
         (FunctionRun.REFERENCE_ELSEWHERE, Evidence.EXECUTED, True),
     ),
+    "code for the other version that only lacks the API which is wanted here": (
+        {FunctionRun.OTHER_THERE: Outcome.PASSED, FunctionRun.OTHER_CODEMOD: Outcome.FAILED_ASSERTION,
+         FunctionRun.OTHER_ANY_API: Outcome.PASSED, FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING},
+        (FunctionRun.REFERENCE_ELSEWHERE, Evidence.EXECUTED, True),
+    ),
     "the same answer with other results there": (
         {FunctionRun.REFERENCE_ELSEWHERE: Outcome.FAILED_ASSERTION},
         (FunctionRun.REFERENCE_ELSEWHERE, Evidence.STATIC, False),
@@ -178,17 +183,6 @@ DECIDED = {
     ),
     "nothing known": ({}, (None, Evidence.STATIC, False)),
 }  # fmt: skip
-
-
-def test_code_that_passes_here_too_leaves_it_to_the_reference_where_tests_want_an_api() -> None:
-    others = {
-        FunctionRun.OTHER_THERE: Outcome.PASSED,
-        FunctionRun.OTHER_CODEMOD: Outcome.PASSED,
-        FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING,
-    }
-    for accepted, expected in (["lib.take"], FunctionRun.REFERENCE_ELSEWHERE), ([], FunctionRun.OTHER_CODEMOD):
-        row = accept(PROVEN | others, accepted_paths=accepted).tables["published_functions"][0]
-        assert (row["other_code"], row["discriminating"]) == (expected, bool(accepted))
 
 
 @pytest.mark.parametrize("case", DECIDED)
