@@ -288,22 +288,28 @@ class Candidates:
         self, example: ExampleTask, version: str, target: _Target, neighbour: str | None, uses: tuple[Use, ...]
     ) -> Candidate:
         paths = {example.snippet["path"], target.path, *_counterparts(target.change)}
-        other = None
-        if neighbour is not None:
-            followed = self._other_release.follow(example.task, version, neighbour)
-            by_codemod = Other(followed.task, ProblemRun.OTHER_CODEMOD) if followed else None
-            # What replaces an API may well do something else, which an example does not.
-            is_sure = followed is not None and not followed.is_stated_only
-            other = (
-                (by_codemod if is_sure else None)
-                or self._example(example, version, neighbour, paths)
-                or by_codemod
-                or self._rewritten(example, neighbour)
-                or self._under_old_name(example, target.path, version, neighbour)
-            )
+        other = self._other(example, version, target.path, neighbour, paths) if neighbour is not None else None
         outcome = self.library.runs.outcome(example.snippet["id"], neighbour)
         apart = outcome not in (None, Outcome.PASSED)
         return Candidate(example, version, *target, neighbour, other, uses, apart)
+
+    def _other(
+        self, example: ExampleTask, version: str, path: str, neighbour: str, paths: Collection[str | None]
+    ) -> Other | None:
+        """Return what is right for the neighbour: by a change of an API, by an example, by a stated replacement.
+
+        What replaces an API may well do something else, which an example of the same result does not.
+        """
+        followed = self._other_release.follow(example.task, version, neighbour)
+        by_codemod = Other(followed.task, ProblemRun.OTHER_CODEMOD) if followed else None
+        if followed is not None and not followed.is_replacement:
+            return by_codemod
+        return (
+            self._example(example, version, neighbour, paths)
+            or by_codemod
+            or self._rewritten(example, neighbour)
+            or self._under_old_name(example, path, version, neighbour)
+        )
 
     def _rewritten(self, example: ExampleTask, neighbour: str) -> Other | None:
         """Return what a codemod made of the task for the neighbour."""

@@ -25,10 +25,10 @@ _FOLLOWED = RELOCATED | REPLACEABLE_APIS | CALLED_OTHERWISE
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A task as another release wants it; `is_stated_only` where a stated replacement, which may do something else."""
+    """A task as another release wants it; `is_replacement`: it uses a stated one, which may do something else."""
 
     task: Task
-    is_stated_only: bool
+    is_replacement: bool
 
 
 class OtherRelease:
@@ -36,7 +36,8 @@ class OtherRelease:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._replacements = Replacements.of(library.changes.values(), library.lifecycles)
+        self._changes = sorted(library.changes.values(), key=lambda row: row["id"])
+        self._replacements = Replacements.of(self._changes, library.lifecycles)
         self._transitions: dict[tuple[str, str], Transition | None] = {}
 
     def follow(self, task: Task, version: str, other: str) -> Followed | None:
@@ -68,12 +69,12 @@ class OtherRelease:
             ends = (version, other) if upwards else (other, version)
             changes = [
                 row
-                for row in sorted(self._library.changes.values(), key=lambda row: row["id"])
+                for row in self._changes
                 if (row["old_version"], row["new_version"]) == ends and row["kind"] in _FOLLOWED
             ]
             direction = Direction.OLD_TO_NEW if upwards else Direction.NEW_TO_OLD
-            made = Transition(changes, self._replacements, history, direction) if changes else None
-            self._transitions[version, other] = made
+            transition = Transition(changes, self._replacements, history, direction) if changes else None
+            self._transitions[version, other] = transition
         return self._transitions[version, other]
 
 

@@ -132,7 +132,7 @@ def test_a_task_follows_what_changed(name: str) -> None:
         return
     expected = task_of(case.expected, other)
     assert (followed.task.imports, followed.task.returned) == (expected.imports, expected.returned)
-    assert not followed.is_stated_only
+    assert not followed.is_replacement
     assert (followed.task.cases, followed.task.variables) == (task.cases, task.variables)
     assert result(case.there, followed.task) == result(case.here, task)
     with pytest.raises((AttributeError, ImportError, TypeError)):
@@ -144,7 +144,7 @@ def test_a_replacement_that_is_only_stated_is_marked() -> None:
     task = task_of("import lib; lib.fetch_all('a')", "2")
     followed = OtherRelease(library_of(module(DEPRECATED), new)).follow(task, "2", "3")
     assert followed is not None
-    assert (followed.task.returned, followed.is_stated_only) == ("lib.fetch(parameter_0)", True)
+    assert (followed.task.returned, followed.is_replacement) == ("lib.fetch(parameter_0)", True)
     assert result(new, followed.task) == ["a"]
 
 
