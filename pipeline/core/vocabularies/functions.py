@@ -19,6 +19,10 @@ class FunctionRun(Term):
     EMPTIED = "emptied", "in this version, the program whose functions do nothing, with its tests"
     OTHER_EXAMPLE = "other_example", "in this version, what another version's example writes for the same inputs"
     OTHER_CODEMOD = "other_codemod", "in this version, what a codemod makes of the reference for another version"
-    OTHER_THERE = "other_there", "in the other version, what is taken to be right for it, with the tests"
+    OTHER_THERE = (
+        "other_there",
+        "in the other version, what is taken to be right for it, with the tests; any API of the library will do",
+    )
+    OTHER_ANY_API = "other_any_api", "in this version, the same with tests for which any API will do"
     REFERENCE_ELSEWHERE = "reference_elsewhere", "the reference in the other version, with the tests"
     OTHER_RELEASE = "other_release", "the reference in any other release, with the tests"

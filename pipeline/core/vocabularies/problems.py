@@ -9,9 +9,17 @@ class ProblemRun(Term):
     OTHER_EXAMPLE = "other_example", "in this version, what the other version's example writes for the same inputs"
     OTHER_CODEMOD = "other_codemod", "in this version, what a codemod makes of the reference for the other version"
     OTHER_MODEL = "other_model", "in this version, what a model writes for the other version"
-    OTHER_THERE = "other_there", "in the other version, what is taken to be right for it, with the hidden tests"
+    OTHER_THERE = (
+        "other_there",
+        "in the other version, what is taken to be right for it, with the hidden tests; any API of the library will do",
+    )
+    OTHER_ANY_API = "other_any_api", "in this version, the same with hidden tests for which any API will do"
     REFERENCE_ELSEWHERE = "reference_elsewhere", "the reference in the other version, with the hidden tests"
     OTHER_RELEASE = "other_release", "the reference in any other release, with the visible and the hidden tests"
+
+
+OTHER_CODE = (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL)
+"""What is right for the other version, run in the row's own; runs of functions have the same names."""
 
 
 class InputChange(Term):

@@ -14,10 +14,9 @@ from pipeline.corpus.usages.find import scan
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.corpus.usages.state import MAX_DEPTH
 from pipeline.corpus.usages.text import preamble_length, source_of
-from pipeline.corpus.usages.uses import Unresolved, Use
+from pipeline.corpus.usages.uses import Unresolved, usage_row
 from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import attempt
-from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import ReleaseRow, SnippetRow, SymbolRow, Tables, UsageRow
 from pipeline.lake.stage import Output, Reject
@@ -62,7 +61,11 @@ def _uses(snippet: SnippetRow, api: Api, rules: UsageRules) -> _Uses:
     scanned, start = scan(source_of(snippet), api), preamble_length(snippet)
     deep = [Reject(snippet["id"], RejectReason.TOO_LONG, f"nested deeper than {MAX_DEPTH} levels")]
     return _Uses(
-        [_row(snippet, use) for use in scanned.uses if use.name_start_byte >= start],
+        [
+            usage_row(use, snippet["id"], snippet["library"], snippet["version"])
+            for use in scanned.uses
+            if use.name_start_byte >= start
+        ],
         [_reject(snippet, chain, api, rules) for chain in scanned.unresolved if chain.start_byte >= start],
         deep if scanned.too_deep else [],
     )
@@ -77,25 +80,6 @@ def _with_api(
         api = Api(at, release["import_names"], rules.returns_of(release["library"]))
         for snippet in snippets:
             yield snippet, api
-
-
-def _row(snippet: SnippetRow, use: Use) -> UsageRow:
-    return {
-        "id": content_id(snippet["id"], use.path, use.name_start_byte, use.end_byte),
-        "snippet_id": snippet["id"],
-        "library": snippet["library"],
-        "version": snippet["version"],
-        "path": use.path,
-        "name": use.name,
-        "start_byte": use.start_byte,
-        "end_byte": use.end_byte,
-        "name_start_byte": use.name_start_byte,
-        "name_end_byte": use.name_end_byte,
-        "line": use.line,
-        "access": use.access,
-        "form": use.form,
-        "keywords": list(use.keywords),
-    }
 
 
 def _reject(snippet: SnippetRow, chain: Unresolved, api: Api, rules: UsageRules) -> Reject:

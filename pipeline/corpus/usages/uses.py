@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.samples import Access, UsageForm
+from pipeline.lake.ids import content_id
+from pipeline.lake.rows import UsageRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,26 @@ class Use:
     access: Access
     form: UsageForm
     keywords: tuple[str, ...] = ()
+
+
+def usage_row(use: Use, snippet_id: str, library: str, version: str) -> UsageRow:
+    """Return the row of a use in a snippet."""
+    return {
+        "id": content_id(snippet_id, use.path, use.name_start_byte, use.end_byte),
+        "snippet_id": snippet_id,
+        "library": library,
+        "version": version,
+        "path": use.path,
+        "name": use.name,
+        "start_byte": use.start_byte,
+        "end_byte": use.end_byte,
+        "name_start_byte": use.name_start_byte,
+        "name_end_byte": use.name_end_byte,
+        "line": use.line,
+        "access": use.access,
+        "form": use.form,
+        "keywords": list(use.keywords),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypedDict
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.lake.stage import Reject
 
@@ -45,6 +47,17 @@ class MutationScore:
         """The share killed of those that are not equivalent; None where there are no such mutants."""
         able = self.mutants - self.equivalent
         return round(self.killed / able, 4) if able else None
+
+    def with_other_code(self, outcome: str, fails: Collection[str]) -> MutationScore:
+        """Return the score with code for another release as one more mutant; what says nothing is none.
+
+        It is killed where it ends as code does that the release cannot run, and equivalent where it passes.
+        """
+        if outcome in fails:
+            return MutationScore(self.mutants + 1, self.killed + 1, self.equivalent)
+        if outcome == Outcome.PASSED:
+            return MutationScore(self.mutants + 1, self.killed, self.equivalent + 1)
+        return self
 
     @property
     def columns(self) -> Scored:

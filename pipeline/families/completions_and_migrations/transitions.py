@@ -129,8 +129,10 @@ class Transition:
             followed = Followed(path, basis, change["id"], change["breaking"])
             self._moves.setdefault(change["path"], followed)
             self._definitions.setdefault(change["canonical_path"], followed)
-        elif self.history.is_public(path, change["new_version"]) and not new_is_old:
-            self._moves.setdefault(path, Followed(change["path"], basis, change["id"], True))
+        elif (new := self.history.definition(path, change["new_version"])) is not None and not new_is_old:
+            followed = Followed(change["path"], basis, change["id"], True)
+            self._moves.setdefault(path, followed)
+            self._definitions.setdefault(new["canonical_path"], followed)
 
     def _enter_call(self, change: ChangeRow, replacements: Replacements) -> None:
         path, parameter = change["path"], change["parameter"]

@@ -15,7 +15,7 @@ from pipeline.families.functions.function import Function
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.problems.candidates import Candidate, Candidates, ExampleTask
 from pipeline.families.problems.library import Library
-from pipeline.families.problems.program import ProblemProgram, rewrite, write
+from pipeline.families.problems.program import ProblemProgram, other_program, write
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.lake.stage import Reject
 
@@ -29,7 +29,8 @@ _ROLES = {
 class Choice:
     """A task as a function in a version; `apart` is the difference of the version from a neighbour, if there is any.
 
-    `use` is the use of the core API in the program that is masked.
+    `use` is the use of the core API in the program that is masked. `other_program` is right for the neighbour, if there
+    is evidence for one.
     """
 
     example: ExampleTask
@@ -38,19 +39,12 @@ class Choice:
     tags: Tagging
     use: Use
     apart: Candidate | None
+    other_program: str | None
 
     @property
     def key(self) -> str:
         """What a reject of it is called."""
         return f"{self.example.key} {self.function.version}"
-
-    @property
-    def other_program(self) -> str | None:
-        """The correct program for the neighbour, if there is evidence for one."""
-        if self.apart is None or self.apart.other is None:
-            return None
-        solution = rewrite(self.written, self.apart.other.task)
-        return self.written.starting_code + solution if solution is not None else None
 
     @property
     def other_role(self) -> FunctionRun | None:
@@ -106,7 +100,9 @@ class Choices:
         if use is None or tags is None:
             matching = ", ".join(sorted({use.path for use in uses})) or "nothing of the library"
             return Reject(key, RejectReason.UNFIT_NAME, f"it uses {matching}")
-        return Choice(example, written, self._function(example, written, version, use), tags, use, apart)
+        other = apart.other if apart is not None else None
+        program = other_program(example.task, other.task, self.rules) if other is not None else None
+        return Choice(example, written, self._function(example, written, version, use), tags, use, apart, program)
 
     def _function(self, example: ExampleTask, written: ProblemProgram, version: str, use: Use) -> Function:
         changed = self.library.changed_parameters(use.path, version)

@@ -22,7 +22,7 @@ from pipeline.families.functions.choosing import Choice
 from pipeline.families.functions.function import Function, Tests
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.testing import Evidence, Inputs, evidence_of, inputs_of, tested_cases, write_tests
-from pipeline.families.problems.apis.needs import NEEDS_API
+from pipeline.families.problems.apis.needs import NEEDS_API, without_api_test
 from pipeline.families.problems.apis.siblings import SiblingProgram, Siblings, find_siblings
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import visible_test
@@ -279,13 +279,15 @@ class _RunRequest:
     program: str | None = None
 
     def case(self, place: OpenEnvironment) -> Case:
-        function, tests = self.trial.function, self.trial.tests
+        function, tests = self.trial.function, self.trial.tests.text
+        if self.role in (FunctionRun.OTHER_THERE, FunctionRun.OTHER_ANY_API):
+            tests = without_api_test(tests, function.name, function.module, place.roots)
         return Case(
             f"{function.id} {self.role}",
             "",
             function.program if self.program is None else self.program,
             import_names=place.row["import_names"],
-            test_file=tests.text,
+            test_file=tests,
             module=function.module,
             cover=self.role is FunctionRun.TESTS,
         )
@@ -301,6 +303,8 @@ def runs_of(trial: Trial) -> Iterable[tuple[str, _RunRequest]]:
     if elsewhere is not None and other is not None:
         yield version, _RunRequest(trial, other.role, other.program)
         yield elsewhere, _RunRequest(trial, FunctionRun.OTHER_THERE, other.program)
+        if f"def {NEEDS_API}(" in trial.tests.text:
+            yield version, _RunRequest(trial, FunctionRun.OTHER_ANY_API, other.program)
 
 
 def function_run_row(

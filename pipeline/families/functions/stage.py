@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from packaging.version import Version
@@ -40,6 +40,7 @@ from pipeline.families.problems.running import (
     environments_with_tests,
     places_of,
     run_in_other_releases,
+    with_other_code,
 )
 from pipeline.families.problems.witnessed import witnessed_tasks
 from pipeline.lake.guard import guarded, parted
@@ -66,6 +67,7 @@ def functions_stage(
     mutation: MutationRules,
     writer: Writer,
     runner: Runner,
+    fails: Collection[Outcome],
     writers: Writers | None = None,
 ) -> Output:
     """Make the tables `functions`, `function_runs`, `function_environments` and `refused_functions` of a library.
@@ -73,6 +75,7 @@ def functions_stage(
     The unit is a task of an example or a witness in a version. An example or witness without a task, and a task that no
     version can have, is one unit each. Refused are beside those NO_TEXT and DRAFT_WAITING, where nothing describes a
     function that passed, and SEVERAL_ANSWERS as in `try_siblings`. References that pass run in every other release.
+    Code that is right for the other version is one more mutant, killed where it ends here as one of `fails`.
     Notes: those of `notes_of`, and INDEX_UNREACHABLE by version.
 
     `writers` make functions of examples that make no task, which then are no rejects, or DRAFT_WAITING ones, and write
@@ -129,7 +132,7 @@ def functions_stage(
             described_trials,
             lambda trial: trial.function.id,
             lambda trial: [
-                (_row(trial, described[trial.function.id].text if trial.passed else None, library), trial.runs)
+                (_row(trial, described[trial.function.id].text if trial.passed else None, library, fails), trial.runs)
             ],
         )
     )
@@ -267,7 +270,7 @@ def _described(trial: Trial, described: dict[str, WriterResult]) -> Trial | Reje
     return missing_text(key, described[key], f"no docstring has a sentence that describes {trial.function.path}")
 
 
-def _row(trial: Trial, text: Text | None, library: Library) -> FunctionRow:
+def _row(trial: Trial, text: Text | None, library: Library, fails: Collection[Outcome]) -> FunctionRow:
     """Return the row of a function; one that failed its tests has no description."""
     function, code_by, tests_by = trial.function, trial.code_by, trial.tests_by
     by_model = [by for by in (code_by, tests_by) if by.model is not None]
@@ -303,5 +306,5 @@ def _row(trial: Trial, text: Text | None, library: Library) -> FunctionRow:
         "drafter": text.drafter if text else None,
         "model": text.model if text else None,
         "prompt_sha256": text.prompt_sha256 if text else None,
-        **trial.score.columns,
+        **with_other_code(trial.score, trial.runs, fails).columns,
     }

@@ -174,8 +174,12 @@ class Candidates:
     def __init__(
         self, examples: Sequence[ExampleTask], rewrites: Iterable[RewriteRow], library: Library, rules: ProblemRules
     ) -> None:
+        # slow to import
+        from pipeline.families.problems.apis.other_release import OtherRelease
+
         self.library = library
         self.rules = rules
+        self._other_release = OtherRelease(library)
         self._rewrites: Mapping[tuple[str, str], list[RewriteRow]] = defaultdict(list)
         for rewrite in sorted(rewrites, key=lambda row: str(row["id"])):
             self._rewrites[rewrite["snippet_id"], rewrite["version"]].append(rewrite)
@@ -284,16 +288,28 @@ class Candidates:
         self, example: ExampleTask, version: str, target: _Target, neighbour: str | None, uses: tuple[Use, ...]
     ) -> Candidate:
         paths = {example.snippet["path"], target.path, *_counterparts(target.change)}
-        other = None
-        if neighbour is not None:
-            other = (
-                self._example(example, version, neighbour, paths)
-                or self._rewritten(example, neighbour)
-                or self._under_old_name(example, target.path, version, neighbour)
-            )
+        other = self._other(example, version, target.path, neighbour, paths) if neighbour is not None else None
         outcome = self.library.runs.outcome(example.snippet["id"], neighbour)
         apart = outcome not in (None, Outcome.PASSED)
         return Candidate(example, version, *target, neighbour, other, uses, apart)
+
+    def _other(
+        self, example: ExampleTask, version: str, path: str, neighbour: str, paths: Collection[str | None]
+    ) -> Other | None:
+        """Return what is right for the neighbour: by a change of an API, by an example, by a stated replacement.
+
+        What replaces an API may well do something else, which an example of the same result does not.
+        """
+        followed = self._other_release.follow(example.task, version, neighbour)
+        by_codemod = Other(followed.task, ProblemRun.OTHER_CODEMOD) if followed else None
+        if followed is not None and not followed.is_replacement:
+            return by_codemod
+        return (
+            self._example(example, version, neighbour, paths)
+            or by_codemod
+            or self._rewritten(example, neighbour)
+            or self._under_old_name(example, path, version, neighbour)
+        )
 
     def _rewritten(self, example: ExampleTask, neighbour: str) -> Other | None:
         """Return what a codemod made of the task for the neighbour."""

@@ -174,6 +174,8 @@ def hidden_tests(request: Unwritten, text: Text) -> str:
 
 def tested(request: Unwritten, text: Text) -> Tested:
     """Return a problem as it is to be run."""
+    hidden, code = hidden_tests(request, text), text.other_solution
+    other = OtherCode(ProblemRun.OTHER_MODEL, code, text.starting_code + code) if code else None
     return Tested(
         id=problem_id(request, text.starting_code, text.solution),
         version=request.changed.version,
@@ -181,9 +183,10 @@ def tested(request: Unwritten, text: Text) -> Tested:
         starting_code=text.starting_code,
         solution=text.solution,
         visible=text.visible,
-        hidden=hidden_tests(request, text),
+        hidden=hidden,
+        any_api=hidden,
         module=MODULE,
-        other=OtherCode(ProblemRun.OTHER_MODEL, text.other_solution) if text.other_solution else None,
+        other=other,
     )
 
 

@@ -20,8 +20,9 @@ from pipeline.families.passed_parameters import passed_parameters
 from pipeline.families.problems.candidates import Candidate
 from pipeline.families.problems.descriptions import is_reference
 from pipeline.families.problems.library import Library
-from pipeline.families.problems.program import ProblemProgram, rewrite, write
+from pipeline.families.problems.program import ProblemProgram, other_program, other_solution, write
 from pipeline.families.problems.rules import ProblemRules, StatementRules
+from pipeline.families.problems.running import OtherCode
 from pipeline.families.problems.statement import Source, describe, described_parameters, names_revealed
 from pipeline.families.problems.tasks import CaseOf, unexplained_parameters
 from pipeline.lake.ids import content_id
@@ -51,13 +52,15 @@ class ProblemDraft(ProblemHead):
 class Draft:
     """A problem that has yet to be proven: its row without statement and tests, what is to be run, and what is stated.
 
-    `source` is what the statement will be written from, once it is known which of the stated cases hold.
+    `source` is what the statement will be written from, once it is known which of the stated cases hold. `other` is
+    what the other version wants in place of the solution, if that is known.
     """
 
     row: ProblemDraft
     candidate: Candidate
     written: ProblemProgram
     source: Source
+    other: OtherCode | None
 
     @property
     def id(self) -> str:
@@ -68,12 +71,6 @@ class Draft:
     def documented(self) -> tuple[CaseOf, ...]:
         """The cases that the example states."""
         return self.candidate.task.cases
-
-    @property
-    def other_solution(self) -> str | None:
-        """What the other version wants in place of the solution, if that is known."""
-        other = self.candidate.other
-        return rewrite(self.written, other.task) if other is not None else None
 
 
 def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting: DraftingRules) -> Draft | Reject:
@@ -137,7 +134,7 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
         "docs": list(dict.fromkeys(document["url"] for document in documents if document["url"])),
         "other_version": candidate.other_version,
     }
-    return Draft(row, candidate, written, source)
+    return Draft(row, candidate, written, source, _other_code(candidate, written, rules))
 
 
 def additional_dependencies(
@@ -171,6 +168,15 @@ def _pins(lock: str) -> Iterator[str]:
 
 def _distribution(pin: str) -> str:
     return canonicalize_name(pin.partition("==")[0])
+
+
+def _other_code(candidate: Candidate, written: ProblemProgram, rules: ProblemRules) -> OtherCode | None:
+    other = candidate.other
+    program = other_program(candidate.task, other.task, rules) if other is not None else None
+    if other is None or program is None:
+        return None
+    solution = other_solution(written, other.task, program)
+    return OtherCode(other.role, solution, program) if solution is not None else None
 
 
 def _required(candidate: Candidate, rules: StatementRules) -> str:

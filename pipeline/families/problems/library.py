@@ -45,7 +45,7 @@ class Library:
         releases: Sequence[ReleaseRow],
         symbols: Sequence[SymbolRow],
         changes: Sequence[ChangeRow],
-        lifecycles: Iterable[LifecycleRow],
+        lifecycles: Sequence[LifecycleRow],
         documents: Iterable[DocumentRow],
         api_documents: Iterable[ApiDocumentRow],
         verdicts: Iterable[VerdictRow],
@@ -55,6 +55,7 @@ class Library:
         self.history = History(releases, symbols, changes, Tags(lifecycles, tagging).at)
         self.runs = Runs(verdicts)
         self.changes = {row["id"]: row for row in changes}
+        self.lifecycles = lifecycles
         self._symbols = symbols
         self._usage = usage
         self._apis: dict[str, Api] = {}

@@ -7,7 +7,7 @@ import builtins
 import keyword
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.families.problems.apis.needs import (
@@ -90,9 +90,21 @@ def _literal_type(source: str | None) -> str | None:
         return None
 
 
-def rewrite(written: ProblemProgram, other: Task) -> str | None:
-    """Return what another task, of the same inputs, writes in place of the solution; None where it does not fit in."""
-    if not written.functional or other.own or len(other.variables) != len(written.parameters):
+def other_program(task: Task, other: Task, rules: ProblemRules) -> str | None:
+    """Return the whole program of another task of the same inputs; None where it takes more or fewer."""
+    if len(other.variables) != len(task.variables):
+        return None
+    return write(replace(other, variables=task.variables, cases=task.cases), (), rules).program
+
+
+def other_solution(written: ProblemProgram, other: Task, program: str) -> str | None:
+    """Return what another task writes in place of the solution, of which `program` is the whole.
+
+    In full style that is the whole itself. None where definitions of its own do not fit into the function.
+    """
+    if not written.functional:
+        return program
+    if other.own:
         return None
     body = [*other.imports, *other.definitions, *other.body, f"return {other.returned}"]
     return _indented(_renamed(body, written.parameters))

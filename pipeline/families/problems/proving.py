@@ -25,7 +25,7 @@ from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import hidden_tests, visible_test
 from pipeline.families.problems.recording import Mutated, Tried, choose, gives, kills_of, read_recorded, record
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.running import OpenEnvironment, OtherCode, Tested, run_tested
+from pipeline.families.problems.running import OpenEnvironment, Tested, run_tested
 from pipeline.families.problems.selecting import (
     Arguments,
     constant_parameters,
@@ -124,8 +124,7 @@ class Trial:
     @property
     def tested(self) -> Tested:
         """The problem with the tests that it has by now."""
-        draft, other = self.draft, self.draft.candidate.other
-        code = draft.other_solution
+        draft = self.draft
         return Tested(
             id=draft.id,
             version=self.version,
@@ -134,8 +133,9 @@ class Trial:
             solution=draft.written.solution,
             visible=self.visible,
             hidden=self.hidden,
+            any_api=self.hidden_values,
             module=self.module,
-            other=OtherCode(other.role, code) if other is not None and code is not None else None,
+            other=draft.other,
         )
 
 

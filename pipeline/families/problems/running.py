@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from packaging.version import Version
 
-from pipeline.core.vocabularies.problems import ProblemRun
+from pipeline.core.vocabularies.problems import OTHER_CODE, ProblemRun
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.core.vocabularies.running import EnvironmentOutcome
+from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.execution.environments.resolution.failures import IndexUnreachable
 from pipeline.execution.environments.resolution.request import request_of
+from pipeline.execution.mutation.score import MutationScore
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.running import run_cases
@@ -22,7 +23,7 @@ from pipeline.execution.validation.stage import Runner
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.place import at_release
-from pipeline.lake.rows import EnvironmentRow, ProblemRunRow, ReleaseRow
+from pipeline.lake.rows import EnvironmentRow, FunctionRunRow, ProblemRunRow, ReleaseRow
 from pipeline.lake.stage import Reject
 
 
@@ -40,15 +41,22 @@ class OpenEnvironment:
 
 
 class OtherCode(NamedTuple):
-    """What stands for the solution in the other version, and in which role it runs here."""
+    """What stands for the solution in the other version, and in which role it runs here.
+
+    `program` is the whole of it there, since the starting code may import what that version lacks.
+    """
 
     role: ProblemRun
     code: str
+    program: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A problem with its tests, as it is to be run; the program is `starting_code` + `solution`."""
+    """A problem with its tests, as it is to be run; the program is `starting_code` + `solution`.
+
+    `any_api` are the hidden tests as they are where any API of the library will do: the other version has another one.
+    """
 
     id: str
     version: str
@@ -57,6 +65,7 @@ class Tested:
     solution: str
     visible: str
     hidden: str
+    any_api: str
     module: str
     other: OtherCode | None
 
@@ -69,14 +78,27 @@ class _Run:
     role: ProblemRun
     code: str | None = None
 
+    @property
+    def tests(self) -> str:
+        """The hidden tests, or those for which any API will do."""
+        any_api = self.role in (ProblemRun.OTHER_THERE, ProblemRun.OTHER_ANY_API)
+        return self.tested.any_api if any_api else self.tested.hidden
+
+    @property
+    def program(self) -> str:
+        """The whole program."""
+        tested = self.tested
+        if self.role is ProblemRun.OTHER_THERE and tested.other is not None:
+            return tested.other.program
+        return tested.starting_code + (tested.solution if self.code is None else self.code)
+
     def case(self, place: OpenEnvironment) -> Case:
         tested, names = self.tested, place.row["import_names"]
-        program = tested.starting_code + (tested.solution if self.code is None else self.code)
         key = f"{tested.id} {self.role}"
         if self.role is ProblemRun.VISIBLE:
-            return Case(key, "", program, import_names=names, test=tested.visible)
+            return Case(key, "", self.program, import_names=names, test=tested.visible)
         cover = self.role is ProblemRun.HIDDEN
-        return Case(key, "", program, import_names=names, test_file=tested.hidden, module=tested.module, cover=cover)
+        return Case(key, "", self.program, import_names=names, test_file=self.tests, module=tested.module, cover=cover)
 
 
 def run_tested(
@@ -111,6 +133,8 @@ def _runs_of(tested: Tested) -> Iterator[tuple[str, _Run]]:
     if elsewhere is not None and other is not None:
         yield tested.version, _Run(tested, other.role, other.code)
         yield elsewhere, _Run(tested, ProblemRun.OTHER_THERE, other.code)
+        if tested.any_api != tested.hidden:
+            yield tested.version, _Run(tested, ProblemRun.OTHER_ANY_API, other.code)
 
 
 def problem_run_row(
@@ -133,6 +157,19 @@ def problem_run_row(
         "executed": len(covered.executed) if covered else None,
         "duration_s": round(result.duration_s, 4),
     }
+
+
+def with_other_code(
+    score: MutationScore, runs: Iterable[ProblemRunRow | FunctionRunRow], fails: Collection[Outcome]
+) -> MutationScore:
+    """Return a score that counts the code for the other version too, where that passes there; `runs` are of one row.
+
+    A test that only wants another API called does not kill it.
+    """
+    outcomes = {run["role"]: run["outcome"] for run in runs}
+    here = next((outcomes[role] for role in (ProblemRun.OTHER_ANY_API, *OTHER_CODE) if role in outcomes), None)
+    is_right_there = outcomes.get(ProblemRun.OTHER_THERE) == Outcome.PASSED
+    return score.with_other_code(here, fails) if is_right_there and here is not None else score
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator
 
 from packaging.version import Version
 
@@ -14,6 +14,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.mutation.score import MutationScore
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.candidates import Candidate, Candidates, ExampleTask, show
 from pipeline.families.problems.drafted import ProblemWriter
@@ -28,6 +29,7 @@ from pipeline.families.problems.running import (
     places_of,
     problem_run_row,
     run_in_other_releases,
+    with_other_code,
 )
 from pipeline.families.problems.statement import state
 from pipeline.families.problems.witnessed import witnessed_tasks
@@ -51,13 +53,15 @@ def problems_stage(
     usage: UsageRules,
     mutation: MutationRules,
     runner: Runner,
+    fails: Collection[Outcome],
     writer: ProblemWriter | None = None,
 ) -> Output:
     """Make the tables `problems`, `problem_runs` and `problem_environments` of a library.
 
     The unit is a task of an example or a witness in a version that sets it apart. A task of no such version, and an
     example or witness without a task, is one unit each. Where there is a `writer`, so is each change that none decides.
-    References that pass run in every other release.
+    References that pass run in every other release. Code that is right for the other version is one more mutant, killed
+    where it ends here as one of `fails`.
     """
     library = Library(
         tables["releases"],
@@ -106,6 +110,7 @@ def problems_stage(
     refused += written.rejects
     # What could not be built is tried again for what a writer wants there.
     runs = [*(run for _, trial in results for run in trial.runs), *written.runs]
+    problems = _with_other_code(problems, runs, fails)
     references = list(_references(problems, runs))
     elsewhere = run_in_other_releases(references, tables["releases"], rows, places, runner)
     runs += [problem_run_row(key, ProblemRun.OTHER_RELEASE, place, ended) for key, place, ended in elsewhere.runs]
@@ -125,6 +130,20 @@ def problems_stage(
 
 def _id(row: AnyRow) -> str:
     return str(row["id"])
+
+
+def _with_other_code(
+    problems: Iterable[ProblemRow], runs: Iterable[ProblemRunRow], fails: Collection[Outcome]
+) -> list[ProblemRow]:
+    """Return problems whose mutation score counts the code for the other version."""
+    by_problem: dict[str, list[ProblemRunRow]] = defaultdict(list)
+    for run in runs:
+        by_problem[run["problem_id"]].append(run)
+    rows: list[ProblemRow] = []
+    for row in problems:
+        score = MutationScore(row["mutants"], row["mutants_killed"], row["mutants_equivalent"])
+        rows.append({**row, **with_other_code(score, by_problem[row["id"]], fails).columns})
+    return rows
 
 
 def _references(problems: Iterable[ProblemRow], runs: Iterable[ProblemRunRow]) -> Iterator[Reference]:

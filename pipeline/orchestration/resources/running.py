@@ -68,6 +68,7 @@ def make_problems(resources: Resources, tables: Tables) -> Output:
         usage=rules.usage,
         mutation=rules.mutation,
         runner=runner,
+        fails=rules.quality.fails_in_target,
         writer=problem_writer(resources, runner),
     )
 
@@ -87,6 +88,7 @@ def make_functions(resources: Resources, tables: Tables) -> Output:
         mutation=rules.mutation,
         writer=writer(resources, rules.drafts.description),
         runner=runner,
+        fails=rules.quality.fails_in_target,
         writers=function_writers(resources, runner),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.functions import FunctionRun
-from pipeline.core.vocabularies.problems import ProblemRun
+from pipeline.core.vocabularies.problems import OTHER_CODE, ProblemRun
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.corpus.witnesses.scripts import OUTPUT
@@ -35,8 +35,6 @@ from pipeline.lake.rows import (
     VerdictRow,
 )
 from pipeline.lake.stage import Reject
-
-_OTHER_CODE = (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL)
 
 _Run = VerdictRow | ProblemRunRow | FunctionRunRow
 
@@ -85,11 +83,15 @@ class Subject:
 def deciding_run(runs: Mapping[str, ProblemRunRow | ReviewEditRun | FunctionRunRow]) -> str | None:
     """Return the role of the run, of those by role, that shows best whether the version decides.
 
-    Code that passes in the other version shows it best; where there is none, the reference that runs there.
+    Code that passes in the other version shows it best; where there is none, the reference that runs there. So it does
+    where that code would pass here, too, if the tests did not want another API called.
     """
-    there = runs.get(ProblemRun.OTHER_THERE)
-    if there is not None and there["outcome"] == Outcome.PASSED:
-        return next((role for role in _OTHER_CODE if role in runs), None)
+    outcomes = {role: run["outcome"] for role, run in runs.items()}
+    role = next((role for role in OTHER_CODE if role in runs), None)
+    is_right_there = outcomes.get(ProblemRun.OTHER_THERE) == Outcome.PASSED
+    is_right_here = outcomes.get(ProblemRun.OTHER_ANY_API) == Outcome.PASSED
+    if role is not None and is_right_there and (outcomes[role] == Outcome.PASSED or not is_right_here):
+        return role
     return ProblemRun.REFERENCE_ELSEWHERE if ProblemRun.REFERENCE_ELSEWHERE in runs else None
 
 

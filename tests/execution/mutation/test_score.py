@@ -7,11 +7,14 @@ import pytest
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore, too_weak
+from pipeline.quality.acceptance.quality import QualityRules
 from tests.errors import raises
 
 SHIPPED = load(RULES / "mutation.yaml", MutationRules)
+FAILS = load(RULES / "quality.yaml", QualityRules).fails_in_target
 HALF = SHIPPED.model_copy(update={"min_score": dict.fromkeys(SHIPPED.min_score, 0.5)})
 
 
@@ -31,6 +34,19 @@ def test_equivalent_mutants_do_not_count(score: MutationScore, share: float | No
     reject = too_weak({"id": "r", **score.columns}, Family.PROBLEM, HALF)
     assert (reject.detail if reject else None) == detail
     assert reject is None or reject.reason is RejectReason.WEAK_TESTS
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        (Outcome.API_MISSING, MutationScore(5, 3, 1)),
+        (Outcome.PASSED, MutationScore(5, 2, 2)),
+        (Outcome.TIMED_OUT, MutationScore(4, 2, 1)),
+    ],
+)
+def test_code_for_another_release_is_one_more_mutant(outcome: Outcome, expected: MutationScore) -> None:
+    """Killed where the release cannot run it, equivalent where it is right too; a time-out says nothing."""
+    assert MutationScore(4, 2, 1).with_other_code(outcome, FAILS) == expected
 
 
 @pytest.mark.parametrize("family", [Family.COMPLETION, None])

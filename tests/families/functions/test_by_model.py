@@ -110,7 +110,7 @@ def made_by(store: Store, model: ModelDrafter | None) -> Output:
 
 def made_with(store: Store, writers: FunctionWriters | None) -> Output:
     runner = Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
-    output = functions_stage(TABLES, rules=FUNCTIONS, of_problems=RULES_OF_PROBLEMS, drafting=DRAFTING, tagging=TAGGING, usage=load(RULES / "usage.yaml", UsageRules), min_name_length=2, mutation=MUTATION, writer=OfflineWriter(DRAFTING), runner=runner, writers=writers)  # fmt: skip
+    output = functions_stage(TABLES, rules=FUNCTIONS, of_problems=RULES_OF_PROBLEMS, drafting=DRAFTING, tagging=TAGGING, usage=load(RULES / "usage.yaml", UsageRules), min_name_length=2, mutation=MUTATION, writer=OfflineWriter(DRAFTING), runner=runner, fails=QUALITY.fails_in_target, writers=writers)  # fmt: skip
     for name, rows in output.by_table.items():
         for row in rows:
             table(name).check(row)

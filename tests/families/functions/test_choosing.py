@@ -54,13 +54,10 @@ def test_what_came_is_a_function_with_its_imports_whose_use_is_found_in_it() -> 
     assert (choice.tags[1], choice.other_program) == (LibEvolutionEvalTag.INTRODUCED, None)
 
 
-def test_the_example_of_the_old_name_is_the_program_of_the_other_version() -> None:
+def test_what_has_the_old_name_is_the_program_of_the_other_version() -> None:
     (choice,) = choices([READ, READ_IT])
-    assert (
-        choice.other_program
-        == "import lib\n\n\ndef solve(text: str) -> list:\n    import lib\n    return lib.read_it(text)\n"
-    )
-    assert choice.other_role is FunctionRun.OTHER_EXAMPLE
+    assert choice.other_program == "import lib\n\n\ndef solve(text: str) -> list:\n    return lib.read_it(text)\n"
+    assert choice.other_role is FunctionRun.OTHER_CODEMOD
 
 
 def test_what_nothing_sets_apart_is_taken_in_the_first_and_the_last_version_that_can_be_compared() -> None:

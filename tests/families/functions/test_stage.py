@@ -26,11 +26,11 @@ from pipeline.llm.writers import OfflineWriter
 from pipeline.quality.acceptance.functions import functions_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.rows import TAGGING
-from tests.families.problems.examples import DRAFTING, MUTATION, RULES_OF_PROBLEMS
+from tests.families.problems.examples import DRAFTING, MUTATION, RULES_OF_PROBLEMS, example
 from tests.families.problems.stores import store_of
 from tests.families.problems.test_stage import SOURCES
 from tests.families.problems.test_witnessed import witness
-from tests.families.problems.world import INTRODUCED, SHOUT, TABLES
+from tests.families.problems.world import INTRODUCED, METHODS, OF_METHODS, SHOUT, TABLES
 
 pytestmark = pytest.mark.slow
 
@@ -59,6 +59,7 @@ def made_by(store: EnvironmentStore, **changed: Any) -> Output:
         min_name_length=2,
         writer=OfflineWriter(load(RULES / "drafting.yaml", DraftingRules)),
         runner=Runner(store, find_sandbox(), load(RULES / "validation.yaml", ValidationRules), workers=1),
+        fails=load(RULES / "quality.yaml", QualityRules).fails_in_target,
         writers=None,
     )
     for name, rows in made.by_table.items():
@@ -122,11 +123,25 @@ def test_a_reference_runs_with_its_tests_in_every_other_release(output: Output) 
     assert ended["lib.shout", "1.0"] == Outcome.FAILED_ASSERTION
 
 
-def test_the_example_of_the_other_version_fails_its_tests(published: dict[tuple[str, str], Any]) -> None:
+def test_what_a_codemod_writes_for_the_other_version_fails_its_tests(published: dict[tuple[str, str], Any]) -> None:
     row = published["lib.read", Granularity.TOKEN]
-    assert (row["other_code"], row["other_outcome"]) == (FunctionRun.OTHER_EXAMPLE, Outcome.API_MISSING)
+    assert (row["other_code"], row["other_outcome"]) == (FunctionRun.OTHER_CODEMOD, Outcome.API_MISSING)
     assert row["discriminating"]
     assert "lib.read_it(text)" in row["other_program"]
+
+
+def test_code_for_the_other_version_runs_there_with_its_own_imports(tmp_path_factory: pytest.TempPathFactory) -> None:
+    docstring = ">>> from lib import Page\n>>> Page.is_valid('<a>')\nTrue\n>>> Page.is_valid('a')\nFalse\n"
+    store = cast(EnvironmentStore, store_of(METHODS, tmp_path_factory.mktemp))
+    made = made_by(store, snippets=[example(docstring, "lib.Page.is_valid")], **OF_METHODS)
+    (row,) = made.tables["functions"]
+    assert "def test_needs_api()" in row["tests"]
+    ended = {run["role"]: (run["version"], run["outcome"]) for run in made.tables["function_runs"]}
+    assert ended[FunctionRun.OTHER_CODEMOD] == ("1.1", Outcome.API_MISSING)
+    assert ended[FunctionRun.OTHER_ANY_API] == ("1.1", Outcome.API_MISSING)
+    assert ended[FunctionRun.OTHER_THERE] == ("1.0", Outcome.PASSED)
+    (program,) = {run["program"] for run in made.tables["function_runs"] if run["role"] == FunctionRun.OTHER_THERE}
+    assert program == "import lib\n\n\ndef solve(text: str) -> bool:\n    return lib.Info.isvalid(text)\n"
 
 
 def test_what_was_recorded_and_does_not_come_again_is_no_test(output: Output) -> None:

@@ -13,7 +13,13 @@ from pipeline.lake.ids import content_id
 from tests.families.completions_and_migrations.rows import LIBRARY, START, snippet
 
 SNIPPET = snippet("take([1], 1)\n", "lib.take", "1.1")
-_OTHERS = (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL, ProblemRun.OTHER_THERE)
+_OTHERS = (
+    ProblemRun.OTHER_EXAMPLE,
+    ProblemRun.OTHER_CODEMOD,
+    ProblemRun.OTHER_MODEL,
+    ProblemRun.OTHER_THERE,
+    ProblemRun.OTHER_ANY_API,
+)
 
 
 def problem(**columns: Any) -> Any:

@@ -68,7 +68,7 @@ def writer_of(store: Store, model: ModelDrafter) -> ModelProblems:
 def made_by(store: Store, model: ModelDrafter | None, changes: list[ChangeRow], **tables: Any) -> Output:
     runner = Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
     writer = writer_of(store, model) if model is not None else None
-    output = problems_stage(TABLES | {"changes": changes} | tables, rules=RULES_OF_PROBLEMS, drafting=DRAFTING, tagging=TAGGING, usage=USAGE, mutation=MUTATION, runner=runner, writer=writer)  # fmt: skip
+    output = problems_stage(TABLES | {"changes": changes} | tables, rules=RULES_OF_PROBLEMS, drafting=DRAFTING, tagging=TAGGING, usage=USAGE, mutation=MUTATION, runner=runner, fails=QUALITY.fails_in_target, writer=writer)  # fmt: skip
     for name, rows in output.by_table.items():
         for row in rows:
             table(name).check(row)

@@ -42,6 +42,14 @@ def candidates_of(
     return [candidate for each in shown for candidate in finder.of(each)]
 
 
+def other_of(candidate: Candidate) -> tuple[ProblemRun, str]:
+    assert candidate.other is not None
+    return candidate.other.role, candidate.other.task.returned
+
+
+LISTED = example(">>> import lib\n>>> list(lib.read('1,2'))\n['1', '2']\n", "lib.read")
+
+
 def test_what_came_is_set_apart_from_the_release_before() -> None:
     (candidate,) = candidates_of([TAKE])
     assert (candidate.version, candidate.path, candidate.other_version) == ("1.1", "lib.take", "1.0")
@@ -49,25 +57,44 @@ def test_what_came_is_set_apart_from_the_release_before() -> None:
     assert (candidate.change, candidate.category) == (INTRODUCED, GitChameleonCategory.NEW_FEATURE)
 
 
-def test_the_example_of_the_old_name_is_right_for_the_release_before() -> None:
-    (candidate,) = candidates_of([READ, READ_IT])
+@pytest.mark.parametrize("snippets", [[READ], [READ, READ_IT]])
+def test_a_listed_rename_gives_the_code_for_the_release_before(snippets: list[SnippetRow]) -> None:
+    (candidate,) = candidates_of(snippets)
     assert (candidate.change, candidate.category) == (RENAMED, GitChameleonCategory.NAME)
-    assert candidate.other is not None
-    assert (candidate.other.role, candidate.other.task.returned) == (
-        ProblemRun.OTHER_EXAMPLE,
-        "lib.read_it(parameter_0)",
-    )
+    assert other_of(candidate) == (ProblemRun.OTHER_CODEMOD, "lib.read_it(parameter_0)")
+
+
+def test_where_no_change_tells_an_example_of_the_release_before_does() -> None:
+    (candidate,) = candidates_of([READ, READ_IT | {"path": "lib.read"}], changes=[])
+    assert other_of(candidate) == (ProblemRun.OTHER_EXAMPLE, "lib.read_it(parameter_0)")
+
+
+@pytest.mark.parametrize(
+    ("snippets", "expected"),
+    [
+        ([READ_IT], (ProblemRun.OTHER_CODEMOD, "lib.read(parameter_0)")),
+        ([READ_IT, LISTED], (ProblemRun.OTHER_EXAMPLE, "list(lib.read(parameter_0))")),
+    ],
+)
+def test_what_is_only_stated_as_a_replacement_gives_way_to_an_example(
+    snippets: list[SnippetRow], expected: tuple[ProblemRun, str]
+) -> None:
+    gone = change(ChangeKind.REMOVED, "lib.read_it", "1.0", "1.1", replacement="lib.read")
+    lives = [life("lib.read_it", "1.0", "1.0", removed_in="1.1")]
+    known = releases("0.9", "1.0", "1.1")
+    (candidate,) = candidates_of(snippets, changes=[gone], lifecycles=lives, releases=known)
+    assert other_of(candidate) == expected
 
 
 def test_an_example_that_stands_in_both_versions_is_not_the_other_versions() -> None:
     both = READ_IT | {"last_version": "1.1"}
-    (candidate,) = candidates_of([READ, both])
+    (candidate,) = candidates_of([READ, both], changes=[])
     assert candidate.other is None
 
 
 def test_another_function_of_the_same_input_is_not_the_same_task() -> None:
     other = example(">>> import lib\n>>> lib.read_it('1,2')\n[1, 2]\n", "lib.read_it", "1.0")
-    (candidate,) = candidates_of([READ, other])
+    (candidate,) = candidates_of([READ, other], changes=[])
     assert candidate.other is None
 
 
@@ -88,12 +115,8 @@ def rewritten(snippet: SnippetRow, code: str, version: str) -> Any:
 
 
 def test_a_codemod_writes_what_no_example_shows() -> None:
-    (candidate,) = candidates_of([READ], [rewritten(READ, "lib.read_it('1,2')\n", "1.0")])
-    assert candidate.other is not None
-    assert (candidate.other.role, candidate.other.task.returned) == (
-        ProblemRun.OTHER_CODEMOD,
-        "lib.read_it(parameter_0)",
-    )
+    (candidate,) = candidates_of([READ], [rewritten(READ, "lib.read_it('1,2')\n", "1.0")], changes=[])
+    assert other_of(candidate) == (ProblemRun.OTHER_CODEMOD, "lib.read_it(parameter_0)")
 
 
 def test_what_has_a_new_name_and_keeps_the_old_one_is_no_new_feature() -> None:

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from pipeline.families.problems.program import call, name_for, rewrite, write
+from pipeline.families.problems.program import call, name_for, other_program, other_solution, write
 from pipeline.families.problems.tasks import Task, tasks_of
 from tests.families.problems.examples import RULES_OF_PROBLEMS, example
 
@@ -112,11 +112,25 @@ def test_written(case: str) -> None:
 
 
 def test_the_other_versions_code_takes_the_place_of_the_solution() -> None:
-    written = write(first(">>> import lib\n>>> lib.Version.parse('1.2')\n'1'\n"), ("parse",), RULES_OF_PROBLEMS)
+    docstring = ">>> import lib\n>>> lib.Version.parse('1.2')\n'1'\n"
+    written = write(first(docstring), ("parse",), RULES_OF_PROBLEMS)
     older = first(">>> import lib\n>>> lib.parse_version('1.2')\n'1'\n")
+    program = "import lib\n\n\ndef solve(text: str) -> str:\n    return lib.parse_version(text)\n"
+    assert other_program(first(docstring), older, RULES_OF_PROBLEMS) == program
+    assert other_solution(written, older, program) == "    import lib\n    return lib.parse_version(text)\n"
     wider = first(">>> import lib\n>>> lib.parse_version('1.2', 3)\n'1'\n")
-    assert rewrite(written, older) == "    import lib\n    return lib.parse_version(text)\n"
-    assert rewrite(written, wider) is None
+    assert other_program(first(docstring), wider, RULES_OF_PROBLEMS) is None
+
+
+def test_in_full_style_it_is_the_whole_program() -> None:
+    docstring = ">>> from lib import Base, f\n>>> class Mine(Base):\n...     size = 1\n>>> f(Mine, [1])\n1\n"
+    own, plain = first(docstring), first(">>> from lib import f\n>>> f(0, [1])\n1\n")
+    older = first(docstring.replace("Base", "Old"))
+    program = other_program(own, older, RULES_OF_PROBLEMS)
+    assert program is not None
+    assert program.startswith("from lib import Old, f\n\n\nclass Mine(Old):\n    size = 1\n\n\ndef solve(items: list)")
+    assert other_solution(write(own, ("Base",), RULES_OF_PROBLEMS), older, program) == program
+    assert other_solution(write(plain, ("f",), RULES_OF_PROBLEMS), older, program) is None
 
 
 def test_a_call_gives_the_arguments_as_the_example_wrote_them() -> None:

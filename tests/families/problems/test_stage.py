@@ -27,10 +27,10 @@ from pipeline.quality.flags.flags import flags_stage
 from pipeline.quality.flags.rules import FlagRules
 from pipeline.quality.flags.subjects import READS
 from tests.families.completions_and_migrations.rows import TAGGING
-from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS
+from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS, example
 from tests.families.problems.stores import Store, store_of
 from tests.families.problems.test_witnessed import witness
-from tests.families.problems.world import INTRODUCED, MODIFIED, TABLES
+from tests.families.problems.world import INTRODUCED, METHODS, MODIFIED, OF_METHODS, READ, READ_IT, TABLES
 
 pytestmark = pytest.mark.slow
 
@@ -71,6 +71,7 @@ def made_by(store: Store, **changed: Any) -> Output:
         usage=USAGE,
         mutation=MUTATION,
         runner=runner,
+        fails=QUALITY.fails_in_target,
     )
     for name, rows in output.by_table.items():
         for row in rows:
@@ -147,11 +148,39 @@ def test_a_reference_runs_with_all_tests_in_every_other_release(output: Output) 
     assert all(version != other for _, version, other in ended)
 
 
-def test_the_example_of_the_other_version_fails_here(published: dict[str, Any]) -> None:
+def test_what_a_codemod_writes_for_the_other_version_fails_here(published: dict[str, Any]) -> None:
     row = published["lib.read"]
-    assert (row["category"], row["other_code"]) == (GitChameleonCategory.NAME, ProblemRun.OTHER_EXAMPLE)
+    assert (row["category"], row["other_code"]) == (GitChameleonCategory.NAME, ProblemRun.OTHER_CODEMOD)
     assert (row["other_outcome"], row["discriminating"]) == (Outcome.API_MISSING, True)
     assert row["other_solution"] == "    import lib\n    return lib.read_it(text)\n"
+
+
+def test_so_does_the_example_of_the_other_version_and_is_one_more_mutant(store: Store) -> None:
+    made = made_by(store, snippets=[READ, READ_IT | {"path": "lib.read"}], changes=[])
+    (row,) = made.tables["problems"]
+    ended = {run["role"]: run["outcome"] for run in made.tables["problem_runs"]}
+    assert (ended[ProblemRun.OTHER_EXAMPLE], ended[ProblemRun.OTHER_THERE]) == (Outcome.API_MISSING, Outcome.PASSED)
+    alone = made_by(store, snippets=[READ], changes=[])
+    (without,) = alone.tables["problems"]
+    assert (row["mutants"], row["mutants_killed"]) == (without["mutants"] + 1, without["mutants_killed"] + 1)
+
+
+def test_code_for_the_other_version_needs_neither_the_given_imports_nor_the_api_of_this_one(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """As `semver.Version.is_valid` of 3.0.0, which was `semver.VersionInfo.isvalid`: 2.13.0 has no `Version`."""
+    docstring = ">>> from lib import Page\n>>> Page.is_valid('<a>')\nTrue\n>>> Page.is_valid('a')\nFalse\n"
+    store = store_of(METHODS, tmp_path_factory.mktemp)
+    made = made_by(store, snippets=[example(docstring, "lib.Page.is_valid")], **OF_METHODS)
+    (row,) = made.tables["problems"]
+    assert row["starting_code"].startswith("from lib import Page\n")
+    assert "def test_needs_api()" in row["hidden_tests"]
+    ended = {run["role"]: (run["version"], run["outcome"]) for run in made.tables["problem_runs"]}
+    assert ended[ProblemRun.OTHER_CODEMOD] == ("1.1", Outcome.API_MISSING)
+    assert ended[ProblemRun.OTHER_ANY_API] == ("1.1", Outcome.API_MISSING)
+    assert ended[ProblemRun.OTHER_THERE] == ("1.0", Outcome.PASSED)
+    codes = {run["code"] for run in made.tables["problem_runs"] if run["role"] == ProblemRun.OTHER_CODEMOD}
+    assert codes == {"    import lib\n    return lib.Info.isvalid(text)\n"}
 
 
 def test_what_the_release_before_answers_too_is_no_problem(output: Output, published: dict[str, Any]) -> None:

@@ -48,3 +48,24 @@ TABLES: Any = {
     "api_documents": [],
     "verdicts": [verdict(SHOUT["id"], "1.0", Outcome.FAILED_ASSERTION, VerdictRole.OTHER_VERSION)],
 }  # fmt: skip
+
+METHODS = {
+    "1.0": "class Info:\n    @classmethod\n    def isvalid(cls, text): return text.startswith('<')\n",
+    "1.1": "class Page:\n    @classmethod\n    def is_valid(cls, text): return text.startswith('<')\n\nInfo = Page\n",
+}
+OF_METHODS: Any = {
+    "symbols": [
+        symbol("lib.Info", "1.0", kind="class"),
+        symbol("lib.Info.isvalid", "1.0", kind="method", labels=["classmethod"]),
+        symbol("lib.Page", "1.1", kind="class"),
+        symbol("lib.Page.is_valid", "1.1", kind="method", labels=["classmethod"]),
+        symbol("lib.Info", "1.1", canonical="lib.Page", kind="alias"),
+    ],
+    "lifecycles": [
+        life("lib.Info.isvalid", "1.0", "1.0", removed_in="1.1"),
+        *(life(path, "1.1", "1.1", introduced=True) for path in ("lib.Page", "lib.Page.is_valid")),
+    ],
+    "changes": [change(ChangeKind.RENAMED, "lib.Info.isvalid", "1.0", "1.1", new="lib.Info.is_valid")],
+    "documents": [document("lib.Page.is_valid", "Say whether a text is a page.", "1.1")],
+    "verdicts": [],
+}

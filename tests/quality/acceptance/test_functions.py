@@ -164,6 +164,11 @@ DECIDED = {
          FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING},
         (FunctionRun.REFERENCE_ELSEWHERE, Evidence.EXECUTED, True),
     ),
+    "code for the other version that only lacks the API which is wanted here": (
+        {FunctionRun.OTHER_THERE: Outcome.PASSED, FunctionRun.OTHER_CODEMOD: Outcome.FAILED_ASSERTION,
+         FunctionRun.OTHER_ANY_API: Outcome.PASSED, FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING},
+        (FunctionRun.REFERENCE_ELSEWHERE, Evidence.EXECUTED, True),
+    ),
     "the same answer with other results there": (
         {FunctionRun.REFERENCE_ELSEWHERE: Outcome.FAILED_ASSERTION},
         (FunctionRun.REFERENCE_ELSEWHERE, Evidence.STATIC, False),

@@ -26,9 +26,10 @@ RELEASES = releases("1.0", "1.1")
 SYMBOLS = [symbol(f"lib.{name}", "1.1") for name in ("take", "strip", "strip_iter", "chunked")]
 LEAST = load(RULES / "problems.yaml", ProblemRules)
 PASSED, MISSING, FAILED = Outcome.PASSED, Outcome.API_MISSING, Outcome.FAILED_ASSERTION
-V, H, E, C, M, T, R = (
+V, H, E, C, M, T, A, R = (
     ProblemRun.VISIBLE, ProblemRun.HIDDEN, ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL,
     ProblemRun.OTHER_THERE,
+    ProblemRun.OTHER_ANY_API,
     ProblemRun.REFERENCE_ELSEWHERE,
 )  # fmt: skip
 
@@ -69,6 +70,7 @@ SHOWN = {
     "a codemod": ({C: Outcome.SIGNATURE_MISMATCH, T: PASSED, R: MISSING}, C, Outcome.SIGNATURE_MISMATCH),
     "a model's code for the other version": ({M: FAILED, T: PASSED, R: MISSING}, M, FAILED),
     "the reference there": ({R: MISSING}, R, MISSING),
+    "code of the other version that is wrong there": ({C: MISSING, T: FAILED, R: MISSING}, R, MISSING),
 }  # fmt: skip
 
 
@@ -81,6 +83,24 @@ def test_the_run_that_discriminates_between_versions(case: str) -> None:
     assert row["evidence"] == Evidence.EXECUTED
     assert row["review_status"] == ReviewStatus.UNFLAGGED
     assert row["other_solution"] == ("    return 1\n" if other in (E, C, M) else None)
+
+
+@pytest.mark.parametrize(
+    ("here", "any_api", "expected"),
+    [
+        (PASSED, PASSED, []),
+        (FAILED, PASSED, [(R, MISSING, None)]),
+        (MISSING, MISSING, [(C, MISSING, "    return 1\n")]),
+    ],
+    ids=["all hidden tests pass", "only an API is wanted", "the release cannot run it"],
+)
+def test_code_that_is_right_in_both_versions_decides_nothing(
+    here: Outcome, any_api: Outcome, expected: list[tuple[ProblemRun, Outcome, str | None]]
+) -> None:
+    """Where tests fail it for the API that they want alone, the reference that fails in the other version decides."""
+    output = accept({V: PASSED, H: PASSED, C: here, A: any_api, T: PASSED, R: MISSING})
+    rows = output.tables["published_problems"]
+    assert [(row["other_code"], row["other_outcome"], row["other_solution"]) for row in rows] == expected
 
 
 def test_runs_in_other_releases_say_where_it_is_right_and_decide_nothing() -> None:

@@ -11,14 +11,21 @@ import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
 from pipeline.core.syntax_trees import parse_python
+from pipeline.corpus.usages.text import Program as Source
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.codemods.signatures import Unfit
-from pipeline.lake.rows import SnippetRow
+from pipeline.lake.rows import SnippetCheck
 
 Span = tuple[int, int]
 """First byte and the byte after the last, in the text of `source_of`."""
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
+
+
+class Checked(Source):
+    """A program and its statements, each with what it displays; without any it is taken as a whole."""
+
+    checks: Sequence[SnippetCheck]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +44,7 @@ class Program:
     `used` the names that it uses or binds otherwise, `counts` how often it uses each.
     """
 
-    def __init__(self, snippet: SnippetRow) -> None:
+    def __init__(self, snippet: Checked) -> None:
         """Parse it. Errors: Unfit where libcst cannot, or where statements and code differ."""
         preamble = source_of({"preamble": snippet["preamble"], "code": ""})
         try:

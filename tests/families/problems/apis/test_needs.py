@@ -12,7 +12,16 @@ from typing import Any
 import pytest
 
 from pipeline.execution.validation.splitting import unparted
-from pipeline.families.problems.apis.needs import ignoring, parameters_of, with_api_test, with_library_test, without_api
+from pipeline.families.problems.apis.needs import (
+    NEEDS_API,
+    NEEDS_LIBRARY,
+    ignoring,
+    parameters_of,
+    with_api_test,
+    with_library_test,
+    without_api,
+    without_api_test,
+)
 
 HEAD = "from solution import solve\n"
 
@@ -42,6 +51,17 @@ def test_exceptions_and_objects_without_a_representation_count_too() -> None:
     numbered = function(ignoring(f"import sys\n__name__ = 'sys'\n{box}def solve(n, b): return n, b\n", "solve", 1))
     make = numbered.__globals__["Box"]
     assert [numbered(make(n), b)[1] for n, b in ((1, 1), (1, 2), (2, 3))] == [1, 1, 3]
+
+
+def test_in_place_of_an_api_any_of_the_library_may_be_wanted() -> None:
+    plain = f"{HEAD}\n\ndef test_a():\n    assert solve('b') == 1\n"
+    wanting = with_api_test(plain, "solve", "solution", ["lib.f", "lib.g"])
+    assert wanting is not None
+    tests = without_api_test(wanting, "solve", "solution", ["lib"])
+    names = [node.name for node in ast.parse(tests).body if isinstance(node, ast.FunctionDef)]
+    assert [name for name in names if name.startswith("test")] == ["test_a", NEEDS_LIBRARY]
+    assert NEEDS_API not in tests
+    assert without_api_test(plain, "solve", "solution", ["lib"]) == plain
 
 
 def test_parameters_in_their_order() -> None:
