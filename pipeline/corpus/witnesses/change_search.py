@@ -27,6 +27,7 @@ from pipeline.corpus.witnesses.distinctive import (
     script_of_variants,
     variants,
 )
+from pipeline.corpus.witnesses.raised import raise_values
 from pipeline.corpus.witnesses.reduced import ProvenProgram, reduce_programs
 from pipeline.corpus.witnesses.rows import ADDRESS, ProgramForm, fits, witness_row
 from pipeline.corpus.witnesses.script_runs import (
@@ -41,7 +42,7 @@ from pipeline.corpus.witnesses.script_runs import (
 from pipeline.corpus.witnesses.scripts import Line
 from pipeline.corpus.witnesses.written import ProgramWriter
 from pipeline.lake.guard import attempt, parted
-from pipeline.lake.rows import ChangeRow, WitnessRow
+from pipeline.lake.rows import ChangeRow, SymbolParameter, WitnessRow
 from pipeline.lake.stage import Reject
 
 _OBJECT = re.compile(r"^<[^<>]*\bobject\b[^<>]* at 0x…>$", re.MULTILINE)
@@ -187,6 +188,7 @@ class ChangeSearch:
         proven = [each for each in every if not isinstance(judged[id(each)], Reject)]
         parts = self._reduced(proven, printed)
         reduced = [replace(each, program=part.program) for each, part in zip(proven, parts, strict=True)]
+        taken: list[tuple[_Candidate, ProvenProgram]] = []
         new_doubts = self._doubts(reduced, {id(each): part.printed for each, part in zip(reduced, parts, strict=True)})
         for each, smaller, part in zip(proven, reduced, parts, strict=True):
             row = self._judged(smaller, part.printed, id(each) not in doubts)
@@ -194,7 +196,21 @@ class ChangeSearch:
             is_as_distinctive = id(each) in doubts or id(smaller) not in new_doubts
             if is_as_distinctive and not isinstance(row, Reject):
                 judged[id(each)] = row
+                taken.append((each, part))
+        raised = raise_values(
+            [part for _, part in taken], [self._signature(each) for each, _ in taken], self.rules.raised_from, self.runs
+        )
+        for (each, _), part in zip(taken, raised, strict=True):
+            if part is not None and fits(part.program.lines, self.rules):
+                row = self._judged(replace(each, program=part.program), part.printed, id(each) not in doubts)
+                judged[id(each)] = judged[id(each)] if isinstance(row, Reject) else row
         return judged
+
+    def _signature(self, each: _Candidate) -> Sequence[SymbolParameter] | None:
+        """Return the parameters of what a program calls, if the change is about the whole of it."""
+        api = self.apis[each.side.home]
+        symbol = api.symbols.get(api.preferred(each.program.core.path))
+        return symbol["parameters"] if symbol and each.side.change["kind"] in WHOLE else None
 
     def _reduced(self, proven: Sequence[_Candidate], printed: Mapping[int, Sequence[str]]) -> list[ProvenProgram]:
         """Return the programs that show a change, without their needless parts."""
