@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from more_itertools import unique_everseen
@@ -27,7 +27,7 @@ from pipeline.corpus.witnesses.distinctive import (
     script_of_variants,
     variants,
 )
-from pipeline.corpus.witnesses.raised import raise_values
+from pipeline.corpus.witnesses.lifted import lift_values
 from pipeline.corpus.witnesses.reduced import ProvenProgram, reduce_programs
 from pipeline.corpus.witnesses.rows import ADDRESS, ProgramForm, fits, witness_row
 from pipeline.corpus.witnesses.script_runs import (
@@ -197,14 +197,20 @@ class ChangeSearch:
             if is_as_distinctive and not isinstance(row, Reject):
                 judged[id(each)] = row
                 taken.append((each, part))
-        raised = raise_values(
-            [part for _, part in taken], [self._signature(each) for each, _ in taken], self.rules.raised_from, self.runs
-        )
-        for (each, _), part in zip(taken, raised, strict=True):
+        return judged | self._lifted(taken, doubts)
+
+    def _lifted(
+        self, taken: Sequence[tuple[_Candidate, ProvenProgram]], doubts: Collection[int]
+    ) -> dict[int, WitnessRow]:
+        """Return the witnesses of programs that take variables in the call of what changed, by identity."""
+        signatures = [self._signature(each) for each, _ in taken]
+        lifted = lift_values([part for _, part in taken], signatures, self.rules.lifted_from, self.runs)
+        rows: dict[int, WitnessRow] = {}
+        for (each, _), part in zip(taken, lifted, strict=True):
             if part is not None and fits(part.program.lines, self.rules):
                 row = self._judged(replace(each, program=part.program), part.printed, id(each) not in doubts)
-                judged[id(each)] = judged[id(each)] if isinstance(row, Reject) else row
-        return judged
+                rows |= {} if isinstance(row, Reject) else {id(each): row}
+        return rows
 
     def _signature(self, each: _Candidate) -> Sequence[SymbolParameter] | None:
         """Return the parameters of what a program calls, if the change is about the whole of it."""

@@ -36,6 +36,7 @@ class Part:
 
     @property
     def text(self) -> str:
+        """The program as it runs."""
         return text_of(self.program.lines)
 
 

@@ -175,7 +175,9 @@ def _asks_for_its_call(source: Source, usage: UsageRow, witness: WitnessChange, 
         for node in ast.walk(source.tree)
         if isinstance(node, ast.Call) and source.end_of(node.func) == usage["name_end_byte"]
     ]
-    fails_here = source.place_of(_name_span(usage)) == witness.fails_at
+    place = witness.fails_at
+    # An import may fail in its stead.
+    fails_here = place is not None and (source.body[place].imports or source.place_of(_name_span(usage)) == place)
     is_call = any(len(call.args) + len(call.keywords) >= rules.line.least_arguments for call in calls)
     return witness.change["kind"] in WHOLE and fails_here and is_call
 
@@ -212,7 +214,7 @@ def _masked(
     *,
     of_witness: bool = False,
 ) -> Masked | Reject:
-    """Mask a program and look whether anybody can know what is hidden; the outputs of a witness do not show its values."""
+    """Mask a program, where anybody can know what is hidden; the outputs of a witness do not show its values."""
     masked = mask(source, span, [_name_span(use) for use in uses], level, rules)
     if isinstance(masked, Reject):
         return masked

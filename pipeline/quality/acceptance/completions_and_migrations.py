@@ -88,12 +88,13 @@ def acceptance_stage(
     `executable_sources`, no probe finds the API there), LABEL_REFUTED (a probe contradicts the tag), REVIEWED_OUT (a
     person rejected it), FLAGGED (a flag holds it back, and nobody has decided), WEAK_TESTS (the stated outputs of a
     migration notice fewer mutants than `mutation` wants, or not that a changed argument is left out), of completions
-    UNKNOWABLE (without a text, the program displays nothing but the call, or lines of a witness are hidden), DUPLICATE (the same task in another release)
-    and SEVERAL_ANSWERS (also by a run), and NEAR_DUPLICATE (only the code around differs, of migrations the answer, of
-    lines an argument of a visible call, where a row asks for the name, or the line of an API that changed; or more than `per_move` migrations ask for one
-    move). Changes that probes refute are refused. An edited instance is published by the runs of its edit. The evidence
-    of a completion is `executed` by `families.proof.prove`, but for one whose mask stands where nothing runs. That of a
-    migration is, if both sides pass in their own release and the source fails in the target's by the rules.
+    UNKNOWABLE (without a text, the program displays nothing but the call, or lines of a witness are hidden), DUPLICATE
+    (the same task in another release) and SEVERAL_ANSWERS (also by a run), and NEAR_DUPLICATE (only the code around
+    differs, of migrations the answer, of lines an argument of a visible call, where a row asks for the name, or the
+    line of one API that changed; or more than `per_move` migrations ask for one move). Changes that probes refute are
+    refused. An edited instance is published by the runs of its edit. The evidence of a completion is `executed` by
+    `families.proof.prove`, but for one whose mask stands where nothing runs. That of a migration is, if both sides pass
+    in their own release and the source fails in the target's by the rules.
     """
     runs = Runs(tables["verdicts"])
     behaviours = tables["behaviours"]

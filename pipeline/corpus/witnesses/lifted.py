@@ -17,55 +17,72 @@ from pipeline.core.vocabularies.surface import ParameterKind
 from pipeline.corpus.witnesses.changed_uses import UsingProgram
 from pipeline.corpus.witnesses.reduced import Part, ProvenProgram, still_showing
 from pipeline.corpus.witnesses.script_runs import ScriptRuns
-from pipeline.corpus.witnesses.scripts import Line, line_of
+from pipeline.corpus.witnesses.scripts import line_of
 from pipeline.lake.rows import SymbolParameter
 
+_IMPORT = ast.Import | ast.ImportFrom
 _STATEMENT = ast.Expr | ast.Assign | ast.AnnAssign
 _SCOPE = ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _BUILTINS = frozenset(dir(builtins))
 _BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 
 
-def raise_values(
-    proven: Sequence[ProvenProgram], signatures: Sequence[Sequence[SymbolParameter] | None], least: int, runs: ScriptRuns
+def lift_values(
+    proven: Sequence[ProvenProgram],
+    signatures: Sequence[Sequence[SymbolParameter] | None],
+    least: int,
+    runs: ScriptRuns,
 ) -> list[ProvenProgram | None]:
     """Return the programs with the values of the changed call as variables above it; None where that is not to be had.
 
     The call must give at least so many arguments, and stand in a statement of its own. `signatures` are the parameters
-    of what is called, None where nothing is to be raised. Run again, a program must show the same.
+    of what is called, None where nothing is to be lifted. Run again, a program must show the same.
     """
     parts = [
-        _raised(each, signature, least) if signature is not None else None
+        _lifted(each, signature, least) if signature is not None else None
         for each, signature in zip(proven, signatures, strict=True)
     ]
     return still_showing(proven, parts, runs)
 
 
-def _raised(each: ProvenProgram, signature: Sequence[SymbolParameter], least: int) -> Part | None:
-    program, place = each.program, each.place
-    node = copy.deepcopy(program.lines[place].node)
-    call = _call_in(node, program.core.path.rpartition(".")[2])
+def _lifted(each: ProvenProgram, signature: Sequence[SymbolParameter], least: int) -> Part | None:
+    program, name = each.program, each.program.core.path.rpartition(".")[2]
+    place = _place_of_call(each, name)
+    if place is None:
+        return None
+    line = program.lines[place]
+    node = copy.deepcopy(line.node)
+    call = _call_in(node, name)
     if call is None or len(call.args) + len(call.keywords) < least:
         return None
     values = _name_arguments(call, signature, _names_of(program))
     if not values:
         return None
-    line = program.lines[place]
     # By the alphabet: the order in which the call takes them is to be known.
     above = [line_of(ast.Assign([ast.Name(name, ast.Store())], values[name], lineno=1)) for name in sorted(values)]
-    lines = (*program.lines[:place], *above, line_of(node, line.expectation, line.compares), *program.lines[place + 1 :])
+    call_line = line_of(node, line.expectation, line.compares)
+    lines = (*program.lines[:place], *above, call_line, *program.lines[place + 1 :])
     uses = (*program.uses[:place], *(() for _ in above), *program.uses[place:])
     printed = [*each.printed[:place], *("" for _ in above), *each.printed[place:]]
-    return Part(replace(program, lines=lines, uses=uses), printed, place + len(above))
+    failing = each.place + (len(above) if each.place >= place else 0)
+    return Part(replace(program, lines=lines, uses=uses), printed, failing)
+
+
+def _place_of_call(each: ProvenProgram, name: str) -> int | None:
+    """Return the place of the line that fails, or, where an import of the name fails, of the one line that uses it."""
+    lines = each.program.lines
+    if not isinstance(lines[each.place].node, _IMPORT):
+        return each.place
+    places = [place for place, line in enumerate(lines) if not isinstance(line.node, _IMPORT) and name in line.needs]
+    return places[0] if len(places) == 1 else None
 
 
 def _call_in(statement: ast.stmt, name: str) -> ast.Call | None:
     """Return the one call of a name in a statement; None where it is in a scope of its own, or spreads a value."""
     if not isinstance(statement, _STATEMENT):
         return None
-    nodes = list(_outside_of_scopes(statement))
     named = [node for node in ast.walk(statement) if name in (getattr(node, "attr", None), getattr(node, "id", None))]
-    calls = [node for node in nodes if isinstance(node, ast.Call) and node.func in named]
+    calls = [node for node in _outside_of_scopes(statement) if isinstance(node, ast.Call) and node.func in named]
     if len(named) != 1 or len(calls) != 1:
         return None
     spreads = any(isinstance(each, ast.Starred) for each in calls[0].args) or any(
@@ -81,7 +98,9 @@ def _outside_of_scopes(node: ast.AST) -> Iterator[ast.AST]:
             yield from _outside_of_scopes(child)
 
 
-def _name_arguments(call: ast.Call, signature: Sequence[SymbolParameter], taken: Collection[str]) -> dict[str, ast.expr]:
+def _name_arguments(
+    call: ast.Call, signature: Sequence[SymbolParameter], taken: Collection[str]
+) -> dict[str, ast.expr]:
     """Put variables into a call, each named as its parameter, and return their values; none where a name is taken."""
     values: dict[str, ast.expr] = {}
     for place, (value, name) in enumerate(zip(call.args, _names_by_position(signature), strict=False)):
@@ -110,5 +129,5 @@ def _names_by_position(signature: Sequence[SymbolParameter]) -> Iterator[str]:
 
 def _names_of(program: UsingProgram) -> set[str]:
     """Return the names that a variable may not have: those of the program, and Python's own."""
-    tokens = {name for line in program.lines for name in (*line.binds, *line.needs)}
-    return tokens | _BUILTINS | {program.core.path.rpartition(".")[2]}
+    names = {name for line in program.lines for name in (*line.binds, *line.needs)}
+    return names | _BUILTINS | {program.core.path.rpartition(".")[2]}
