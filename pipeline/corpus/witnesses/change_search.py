@@ -188,7 +188,7 @@ class ChangeSearch:
         proven = [each for each in every if not isinstance(judged[id(each)], Reject)]
         parts = self._reduced(proven, printed)
         reduced = [replace(each, program=part.program) for each, part in zip(proven, parts, strict=True)]
-        taken: list[tuple[_Candidate, ProvenProgram]] = []
+        witnesses: list[tuple[_Candidate, ProvenProgram]] = []
         new_doubts = self._doubts(reduced, {id(each): part.printed for each, part in zip(reduced, parts, strict=True)})
         for each, smaller, part in zip(proven, reduced, parts, strict=True):
             row = self._judged(smaller, part.printed, id(each) not in doubts)
@@ -196,17 +196,17 @@ class ChangeSearch:
             is_as_distinctive = id(each) in doubts or id(smaller) not in new_doubts
             if is_as_distinctive and not isinstance(row, Reject):
                 judged[id(each)] = row
-                taken.append((each, part))
-        return judged | self._lifted(taken, doubts)
+                witnesses.append((each, part))
+        return judged | self._lifted(witnesses, doubts)
 
     def _lifted(
-        self, taken: Sequence[tuple[_Candidate, ProvenProgram]], doubts: Collection[int]
+        self, witnesses: Sequence[tuple[_Candidate, ProvenProgram]], doubts: Collection[int]
     ) -> dict[int, WitnessRow]:
         """Return the witnesses of programs that take variables in the call of what changed, by identity."""
-        signatures = [self._signature(each) for each, _ in taken]
-        lifted = lift_values([part for _, part in taken], signatures, self.rules.lifted_from, self.runs)
+        signatures = [self._signature(each) for each, _ in witnesses]
+        lifted = lift_values([part for _, part in witnesses], signatures, self.rules.lifted_from, self.runs)
         rows: dict[int, WitnessRow] = {}
-        for (each, _), part in zip(taken, lifted, strict=True):
+        for (each, _), part in zip(witnesses, lifted, strict=True):
             if part is not None and fits(part.program.lines, self.rules):
                 row = self._judged(replace(each, program=part.program), part.printed, id(each) not in doubts)
                 rows |= {} if isinstance(row, Reject) else {id(each): row}

@@ -99,9 +99,9 @@ def _outside_of_scopes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _name_arguments(
-    call: ast.Call, signature: Sequence[SymbolParameter], taken: Collection[str]
+    call: ast.Call, signature: Sequence[SymbolParameter], used_names: Collection[str]
 ) -> dict[str, ast.expr]:
-    """Put variables into a call, each named as its parameter, and return their values; none where a name is taken."""
+    """Put variables into a call, each named as its parameter, and return their values; none where a name is used."""
     values: dict[str, ast.expr] = {}
     for place, (value, name) in enumerate(zip(call.args, _names_by_position(signature), strict=False)):
         if _is_value(value):
@@ -111,7 +111,7 @@ def _name_arguments(
         if keyword.arg is not None and _is_value(keyword.value):
             values[keyword.arg] = keyword.value
             keyword.value = ast.Name(keyword.arg, ast.Load())
-    return {} if not set(values).isdisjoint(taken) or any(map(iskeyword, values)) else values
+    return {} if not set(values).isdisjoint(used_names) or any(map(iskeyword, values)) else values
 
 
 def _is_value(argument: ast.expr) -> bool:

@@ -33,8 +33,12 @@ def _completion(row: PublishedCompletionRow, sample: str, example: Example) -> J
     named = RequiredNames(frozenset([row["core_token"]]), frozenset(), frozenset([row["core_token"]]))
     displayed = [text for check in example["checks"] if (text := (check["expected"] or "").strip())]
     is_silent = not displayed
-    is_told = any(f"# {text}" in row["code"] for text in displayed)
-    if row["granularity"] != Granularity.TOKEN and (is_silent or is_told) and (missing := named.missing_from(sample)):
+    is_in_comment = any(f"# {text}" in row["code"] for text in displayed)
+    if (
+        row["granularity"] != Granularity.TOKEN
+        and (is_silent or is_in_comment)
+        and (missing := named.missing_from(sample))
+    ):
         # Any program that runs would pass where the right one displays nothing, and a literal where a comment has it.
         yield Metric.PASS, _without(missing)
         return

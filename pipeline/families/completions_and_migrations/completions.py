@@ -218,8 +218,8 @@ def _masked(
     masked = mask(source, span, [_name_span(use) for use in uses], level, rules)
     if isinstance(masked, Reject):
         return masked
-    shown = replace(masked, masked_code=_OUTPUT.sub("", masked.masked_code)) if of_witness else masked
-    return refuse_unknowable(source, shown, source.text_of(span), level, rules.guessing) or masked
+    without_outputs = replace(masked, masked_code=_OUTPUT.sub("", masked.masked_code)) if of_witness else masked
+    return refuse_unknowable(source, without_outputs, source.text_of(span), level, rules.guessing) or masked
 
 
 def _new_argument(

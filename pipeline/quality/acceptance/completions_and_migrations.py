@@ -159,21 +159,21 @@ def _accept_completions(
     # A hidden line or block may use several APIs, and asks for the same whichever of them it is counted with.
     rows, again = one_of_alike(rows, _hidden_code, surest_first)
     rows, alike = one_of_alike(rows, itemgetter(*_SAME_COMPLETION), surest_first)
-    rows, of_calls = one_of_alike(rows, _asked_call, _most_asked_first)
+    rows, of_calls = one_of_alike(rows, _changed_call, _most_output_first)
     rows, visible = without_visible_calls(rows)
     return rows, [*refused, *repeated, *ambiguous, *again, *alike, *of_calls, *visible]
 
 
-def _asked_call(row: PublishedCompletionRow) -> tuple[str, ...]:
+def _changed_call(row: PublishedCompletionRow) -> tuple[str, ...]:
     """Return which call a line asks for that no other release has; the row itself where it asks for something else."""
-    is_asked = row["granularity"] == Granularity.LINE and row["discriminating"]
-    return (row["path"], row["version"]) if is_asked else (row["id"],)
+    is_changed = row["granularity"] == Granularity.LINE and row["discriminating"]
+    return (row["path"], row["version"]) if is_changed else (row["id"],)
 
 
-def _most_asked_first(row: PublishedCompletionRow) -> tuple[Any, ...]:
+def _most_output_first(row: PublishedCompletionRow) -> tuple[Any, ...]:
     """Order lines of one API: those that show most of what is displayed first, then those that give most."""
-    shown = "".join(_COMMENT.findall(row["code"])) if row["source"] in _WITNESSES else ""
-    return -len(shown), -len(row["answer"]), *surest_first(row)
+    output = "".join(_COMMENT.findall(row["code"])) if row["source"] in _WITNESSES else ""
+    return -len(output), -len(row["answer"]), *surest_first(row)
 
 
 def _hidden_code(row: PublishedCompletionRow) -> tuple[str, ...]:
@@ -365,8 +365,8 @@ def _is_guessable_name(
     """
     change = facts.changes.get(instance["change_id"] or "")
     # A line of a witness asks for the name too.
-    is_asked = _hides_name(instance) or facts.is_of_witness(instance)
-    if not is_asked or change is None or change["kind"] != ChangeKind.INTRODUCED:
+    hides_name = _hides_name(instance) or facts.is_of_witness(instance)
+    if not hides_name or change is None or change["kind"] != ChangeKind.INTRODUCED:
         return False
     if spelling_words(instance["core_token"], description, facts.drafting.spelled_name):
         return True
