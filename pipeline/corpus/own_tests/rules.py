@@ -53,6 +53,7 @@ class WitnessRules(Rule):
     programs_per_change: int = Field(ge=1)
     per_release: int = Field(ge=0)
     per_change: int = Field(ge=1)
+    lifted_from: int = Field(ge=1)
     whole_test_s: float = Field(gt=0)
     needs: dict[RejectReason, re.Pattern[str]]
 

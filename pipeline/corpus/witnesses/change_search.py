@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from more_itertools import unique_everseen
@@ -36,6 +36,7 @@ from pipeline.corpus.witnesses.distinctive import (
     script_of_variants,
     variants,
 )
+from pipeline.corpus.witnesses.lifted import lift_values
 from pipeline.corpus.witnesses.reduced import ProvenProgram, reduce_programs, without_failing_line
 from pipeline.corpus.witnesses.rows import ADDRESS, ProgramForm, fits, witness_row
 from pipeline.corpus.witnesses.script_runs import (
@@ -50,7 +51,7 @@ from pipeline.corpus.witnesses.script_runs import (
 from pipeline.corpus.witnesses.scripts import Line
 from pipeline.corpus.witnesses.written import ProgramWriter
 from pipeline.lake.guard import attempt, parted
-from pipeline.lake.rows import ChangeRow, WitnessRow
+from pipeline.lake.rows import ChangeRow, SymbolParameter, WitnessRow
 from pipeline.lake.stage import Reject
 
 _OBJECT = re.compile(r"^<[^<>]*\bobject\b[^<>]* at 0x…>$", re.MULTILINE)
@@ -197,7 +198,8 @@ class ChangeSearch:
         proven = [each for each in every if not isinstance(judged[id(each)], Reject)]
         parts = self._reduced(proven, printed)
         reduced = [replace(each, program=part.program) for each, part in zip(proven, parts, strict=True)]
-        witnesses = {id(each): each for each in proven}
+        chosen = {id(each): each for each in proven}
+        smallest: list[tuple[_Candidate, ProvenProgram]] = []
         new_doubts = self._doubts(reduced, {id(each): part.printed for each, part in zip(reduced, parts, strict=True)})
         for each, smaller, part in zip(proven, reduced, parts, strict=True):
             row = self._judged(smaller, part.printed, id(each) not in doubts)
@@ -205,8 +207,9 @@ class ChangeSearch:
             is_as_distinctive = id(each) in doubts or id(smaller) not in new_doubts
             if is_as_distinctive and not isinstance(row, Reject):
                 judged[id(each)] = row
-                witnesses[id(each)] = smaller
-        return judged | self._of_several_causes(witnesses)
+                chosen[id(each)] = smaller
+                smallest.append((each, part))
+        return judged | self._lifted(smallest, doubts) | self._of_several_causes(chosen)
 
     def _of_several_causes(self, witnesses: Mapping[int, _Candidate]) -> dict[int, WitnessRow | Reject]:
         """Return a reject for each program that comes out otherwise without the use too."""
@@ -227,6 +230,25 @@ class ChangeSearch:
                 detail = f"{rest.program.name} in {rest.side.other} without the use: {described(there)}"
                 rejects[key] = Reject(rest.side.change["id"], RejectReason.OTHER_CAUSE, detail)
         return rejects
+
+    def _lifted(
+        self, witnesses: Sequence[tuple[_Candidate, ProvenProgram]], doubts: Collection[int]
+    ) -> dict[int, WitnessRow]:
+        """Return the witnesses of programs that take variables in the call of what changed, by identity."""
+        signatures = [self._signature(each) for each, _ in witnesses]
+        lifted = lift_values([part for _, part in witnesses], signatures, self.rules.lifted_from, self.runs)
+        rows: dict[int, WitnessRow] = {}
+        for (each, _), part in zip(witnesses, lifted, strict=True):
+            if part is not None and fits(part.program.lines, self.rules):
+                row = self._judged(replace(each, program=part.program), part.printed, id(each) not in doubts)
+                rows |= {} if isinstance(row, Reject) else {id(each): row}
+        return rows
+
+    def _signature(self, each: _Candidate) -> Sequence[SymbolParameter] | None:
+        """Return the parameters of what a program calls, if the change is about the whole of it."""
+        api = self.apis[each.side.home]
+        symbol = api.symbols.get(api.preferred(each.program.core.path))
+        return symbol["parameters"] if symbol and each.side.change["kind"] in WHOLE else None
 
     def _reduced(self, proven: Sequence[_Candidate], printed: Mapping[int, Sequence[str]]) -> list[ProvenProgram]:
         """Return the programs that show a change, without their needless parts."""

@@ -28,8 +28,8 @@ class ProvenProgram:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """What is left of a program, with what its lines print at home, and the place of the line that fails."""
+class Part:
+    """What became of a program, with what its lines print at home, and the place of the line that fails."""
 
     program: UsingProgram
     printed: Sequence[str]
@@ -37,6 +37,7 @@ class _Part:
 
     @property
     def text(self) -> str:
+        """The program as it runs."""
         return text_of(self.program.lines)
 
 
@@ -58,17 +59,24 @@ def reduce_programs(proven: Iterable[ProvenProgram], runs: ScriptRuns) -> list[P
     programs = list(proven)
     singles = [{cut: part for cut in _cuts(each) if (part := _without(each, {cut}))} for each in programs]
     _run(runs, [(each.home, part) for each, parts in zip(programs, singles, strict=True) for part in parts.values()])
-    reduced: list[_Part | None] = []
+    reduced: list[Part | None] = []
     for each, parts in zip(programs, singles, strict=True):
         needless = {cut for cut, part in parts.items() if _prints_the_same(part, each.home, runs)}
         reduced.append(_without(each, needless) if needless else None)
-    reductions = [(each, part) for each, part in zip(programs, reduced, strict=True) if part is not None]
-    _run(runs, [(version, part) for each, part in reductions for version in (each.home, each.other)])
+    return [smaller or each for each, smaller in zip(programs, still_showing(programs, reduced, runs), strict=True)]
+
+
+def still_showing(
+    programs: Sequence[ProvenProgram], changed: Sequence[Part | None], runs: ScriptRuns
+) -> list[ProvenProgram | None]:
+    """Return programs as they were changed, if that prints what it says and fails as before in the other release."""
+    pairs = list(zip(programs, changed, strict=True))
+    _run(runs, [(version, part) for each, part in pairs if part for version in (each.home, each.other)])
     return [
         replace(each, program=part.program, printed=part.printed, place=part.place)
         if part is not None and _prints_the_same(part, each.home, runs) and _fails_the_same(each, part, runs)
-        else each
-        for each, part in zip(programs, reduced, strict=True)
+        else None
+        for each, part in pairs
     ]
 
 
@@ -147,7 +155,7 @@ def _cut_down(line: Line, numbers: Collection[int]) -> Line:
     return line_of(tree, line.expectation, line.compares)
 
 
-def _without(each: ProvenProgram, cuts: Collection[_Cut]) -> _Part | None:
+def _without(each: ProvenProgram, cuts: Collection[_Cut]) -> Part | None:
     """Return a program without lines and pieces, and without the lines that only they needed.
 
     None where other lines need them too.
@@ -179,21 +187,21 @@ def _without(each: ProvenProgram, cuts: Collection[_Cut]) -> _Part | None:
         return None
     uses = tuple(each.program.uses[place] for place in remaining)
     program = replace(each.program, lines=tuple(lines[place] for place in remaining), uses=uses)
-    return _Part(program, [each.printed[place] for place in remaining], remaining.index(each.place))
+    return Part(program, [each.printed[place] for place in remaining], remaining.index(each.place))
 
 
-def _run(runs: ScriptRuns, parts: Iterable[tuple[str, _Part]]) -> None:
+def _run(runs: ScriptRuns, parts: Iterable[tuple[str, Part]]) -> None:
     scripts: dict[str, dict[str, Sequence[Line]]] = defaultdict(dict)
     for version, part in parts:
         scripts[version][part.text] = part.program.lines
     runs.run(scripts)
 
 
-def _prints_the_same(part: _Part, home: str, runs: ScriptRuns) -> bool:
+def _prints_the_same(part: Part, home: str, runs: ScriptRuns) -> bool:
     return outputs(part.program.lines, runs.results.get((part.text, home))) == part.printed
 
 
-def _fails_the_same(each: ProvenProgram, part: _Part, runs: ScriptRuns) -> bool:
+def _fails_the_same(each: ProvenProgram, part: Part, runs: ScriptRuns) -> bool:
     before = runs.results[text_of(each.program.lines), each.other]
     after = runs.results.get((part.text, each.other))
     return (

@@ -31,9 +31,15 @@ Judging = Iterator[tuple[Metric, Case]]
 
 def _completion(row: PublishedCompletionRow, sample: str, example: Example) -> Judging:
     named = RequiredNames(frozenset([row["core_token"]]), frozenset(), frozenset([row["core_token"]]))
-    is_silent = not any((check["expected"] or "").strip() for check in example["checks"])
-    if row["granularity"] != Granularity.TOKEN and is_silent and (missing := named.missing_from(sample)):
-        # Any program that runs would pass where the right one displays nothing.
+    displayed = [text for check in example["checks"] if (text := (check["expected"] or "").strip())]
+    is_silent = not displayed
+    is_in_comment = any(f"# {text}" in row["code"] for text in displayed)
+    if (
+        row["granularity"] != Granularity.TOKEN
+        and (is_silent or is_in_comment)
+        and (missing := named.missing_from(sample))
+    ):
+        # Any program that runs would pass where the right one displays nothing, and a literal where a comment has it.
         yield Metric.PASS, _without(missing)
         return
     program = filled(row, sample)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +13,8 @@ from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.corpus.witnesses.changed_uses import NOT_BY_NAME
+from pipeline.corpus.witnesses.distinctive import is_informative
+from pipeline.corpus.witnesses.scripts import OUTPUT
 from pipeline.families.completions_and_migrations.guessing import refuse_unknowable
 from pipeline.families.completions_and_migrations.head import Candidates, head, tags_of, within_quota
 from pipeline.families.completions_and_migrations.history import PLAIN, History
@@ -26,6 +29,7 @@ from pipeline.lake.stage import Reject
 _TAKES_BY_NAME = frozenset(
     {ChangeKind.PARAMETER_ADDED_OPTIONAL, ChangeKind.PARAMETER_ADDED_REQUIRED, ChangeKind.PARAMETER_RENAMED}
 )
+_OUTPUT = re.compile(rf"{re.escape(OUTPUT)}.*$", re.MULTILINE)
 _ADDED = _TAKES_BY_NAME - {ChangeKind.PARAMETER_RENAMED}
 
 
@@ -152,9 +156,30 @@ def _of_usage(
         yield replace(differing, key=f"{snippet['id']} {usage['path']}")
         return
     span, level = differing
-    for version in versions if level in rules.granularities else ():
-        masked = _masked(source, span, uses, level, rules)
-        yield _instance(snippet, usage, version, level, source, span, masked, history, witness.change)
+    shows_value = any(is_informative((check["expected"] or "").rstrip("\n")) for check in snippet["checks"])
+    asks_for_call = shows_value and _asks_for_its_call(source, usage, witness, rules)
+    levels = [level, *([Granularity.LINE] if asks_for_call else [])]
+    for version in versions:
+        for each in dict.fromkeys(level for level in levels if level in rules.granularities):
+            masked = _masked(source, span, uses, each, rules, of_witness=True)
+            yield _instance(snippet, usage, version, each, source, span, masked, history, witness.change)
+
+
+def _asks_for_its_call(source: Source, usage: UsageRow, witness: WitnessChange, rules: MaskingRules) -> bool:
+    """Say whether a line asks for more than the name of an API that came, went or moved: for how it is called.
+
+    Of an argument that changed it does not: one may give it by position, or use what both releases have.
+    """
+    calls = [
+        node
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call) and source.end_of(node.func) == usage["name_end_byte"]
+    ]
+    place = witness.fails_at
+    # An import may fail in its stead.
+    fails_here = place is not None and (source.body[place].imports or source.place_of(_name_span(usage)) == place)
+    is_call = any(len(call.args) + len(call.keywords) >= rules.line.least_arguments for call in calls)
+    return witness.change["kind"] in WHOLE and fails_here and is_call
 
 
 def _of_example(
@@ -181,12 +206,20 @@ def _of_example(
 
 
 def _masked(
-    source: Source, span: Span, uses: Sequence[UsageRow], level: Granularity, rules: MaskingRules
+    source: Source,
+    span: Span,
+    uses: Sequence[UsageRow],
+    level: Granularity,
+    rules: MaskingRules,
+    *,
+    of_witness: bool = False,
 ) -> Masked | Reject:
+    """Mask a program, where anybody can know what is hidden; the outputs of a witness do not show its values."""
     masked = mask(source, span, [_name_span(use) for use in uses], level, rules)
     if isinstance(masked, Reject):
         return masked
-    return refuse_unknowable(source, masked, source.text_of(span), level, rules.guessing) or masked
+    without_outputs = replace(masked, masked_code=_OUTPUT.sub("", masked.masked_code)) if of_witness else masked
+    return refuse_unknowable(source, without_outputs, source.text_of(span), level, rules.guessing) or masked
 
 
 def _new_argument(

@@ -14,6 +14,7 @@ class LineRules(Rule):
     """How large a masked line may be."""
 
     max_lines: int = Field(ge=1, description="physical lines")
+    least_arguments: int = Field(ge=0, description="of the changed call in a line of a witness")
 
 
 class BlockRules(Rule):

@@ -88,12 +88,13 @@ def acceptance_stage(
     `executable_sources`, no probe finds the API there), LABEL_REFUTED (a probe contradicts the tag), REVIEWED_OUT (a
     person rejected it), FLAGGED (a flag holds it back, and nobody has decided), WEAK_TESTS (the stated outputs of a
     migration notice fewer mutants than `mutation` wants, or not that a changed argument is left out), of completions
-    UNKNOWABLE (without a text, the program displays nothing but the call), DUPLICATE (the same task in another release)
-    and SEVERAL_ANSWERS (also by a run), and NEAR_DUPLICATE (only the code around differs, of migrations the answer, of
-    lines an argument of a visible call, where a row asks for the name; or more than `per_move` migrations ask for one
-    move). Changes that probes refute are refused. An edited instance is published by the runs of its edit. The evidence
-    of a completion is `executed` by `families.proof.prove`, but for one whose mask stands where nothing runs. That of a
-    migration is, if both sides pass in their own release and the source fails in the target's by the rules.
+    UNKNOWABLE (without a text, the program displays nothing but the call, or lines of a witness are hidden), DUPLICATE
+    (the same task in another release) and SEVERAL_ANSWERS (also by a run), and NEAR_DUPLICATE (only the code around
+    differs, of migrations the answer, of lines an argument of a visible call, where a row asks for the name, or the
+    line of one API that changed; or more than `per_move` migrations ask for one move). Changes that probes refute are
+    refused. An edited instance is published by the runs of its edit. The evidence of a completion is `executed` by
+    `families.proof.prove`, but for one whose mask stands where nothing runs. That of a migration is, if both sides pass
+    in their own release and the source fails in the target's by the rules.
     """
     runs = Runs(tables["verdicts"])
     behaviours = tables["behaviours"]
@@ -158,8 +159,21 @@ def _accept_completions(
     # A hidden line or block may use several APIs, and asks for the same whichever of them it is counted with.
     rows, again = one_of_alike(rows, _hidden_code, surest_first)
     rows, alike = one_of_alike(rows, itemgetter(*_SAME_COMPLETION), surest_first)
+    rows, of_calls = one_of_alike(rows, _changed_call, _most_output_first)
     rows, visible = without_visible_calls(rows)
-    return rows, [*refused, *repeated, *ambiguous, *again, *alike, *visible]
+    return rows, [*refused, *repeated, *ambiguous, *again, *alike, *of_calls, *visible]
+
+
+def _changed_call(row: PublishedCompletionRow) -> tuple[str, ...]:
+    """Return which call a line asks for that no other release has; the row itself where it asks for something else."""
+    is_changed = row["granularity"] == Granularity.LINE and row["discriminating"]
+    return (row["path"], row["version"]) if is_changed else (row["id"],)
+
+
+def _most_output_first(row: PublishedCompletionRow) -> tuple[Any, ...]:
+    """Order lines of one API: those that show most of what is displayed first, then those that give most."""
+    output = "".join(_COMMENT.findall(row["code"])) if row["source"] in _WITNESSES else ""
+    return -len(output), -len(row["answer"]), *surest_first(row)
 
 
 def _hidden_code(row: PublishedCompletionRow) -> tuple[str, ...]:
@@ -231,10 +245,14 @@ class _AcceptanceInputs:
         """Return the proof of an instance's tag by the runs."""
         change = self.changes.get(instance["change_id"] or "")
         following = self.following.get(instance["version"])
-        rules, source = self.reviews.rules, self.snippets[instance["snippet_id"]]["source"]
-        if change is not None and source in _WITNESSES:
+        rules = self.reviews.rules
+        if change is not None and self.is_of_witness(instance):
             return prove_witness(instance, change, self.runs, rules.fails_in_target)
         return prove(instance, change, following, self.runs, rules.modified_proven_by)
+
+    def is_of_witness(self, instance: InstanceHead) -> bool:
+        """Say whether an instance is of a program that was found to show a change."""
+        return self.snippets[instance["snippet_id"]]["source"] in _WITNESSES
 
     def reviewed(self, family: Family, instance: R) -> tuple[Reviewed[R], _AcceptanceInputs]:
         """Return an instance with the decision on it, and the facts with the runs of its edit."""
@@ -253,6 +271,8 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
         return refusal
     if reviewed.description is None and _displays_itself(instance["code"], instance["core_token"]):
         return Reject(instance["id"], RejectReason.UNKNOWABLE, "no text describes it, and it displays its own call")
+    if reviewed.description is None and instance["granularity"] != Granularity.TOKEN and facts.is_of_witness(instance):
+        return Reject(instance["id"], RejectReason.UNKNOWABLE, "no text says what the hidden lines of a test do")
     if passing := _passing_names(original, reviewed, facts):
         detail = f"its program passes with {', '.join(passing)} too"
         return Reject(instance["id"], RejectReason.SEVERAL_ANSWERS, detail[:300])
@@ -316,7 +336,7 @@ def _hides_change(instance: CompletionRow, facts: _AcceptanceInputs) -> bool:
     change = facts.changes.get(instance["change_id"] or "")
     if change is None or instance["granularity"] == Granularity.TOKEN:
         return change is not None
-    if change["kind"] in WHOLE or facts.snippets[instance["snippet_id"]]["source"] in _WITNESSES:
+    if change["kind"] in WHOLE or facts.is_of_witness(instance):
         return True
     if any(re.search(rf"\b{re.escape(keyword)}\s*=(?!=)", instance["answer"]) for keyword in keywords_of(change)):
         return True
@@ -344,7 +364,9 @@ def _is_guessable_name(
     A renamed API has another name there, and what a class is called is rarely said by what it does.
     """
     change = facts.changes.get(instance["change_id"] or "")
-    if not _hides_name(instance) or change is None or change["kind"] != ChangeKind.INTRODUCED:
+    # A line of a witness asks for the name too.
+    hides_name = _hides_name(instance) or facts.is_of_witness(instance)
+    if not hides_name or change is None or change["kind"] != ChangeKind.INTRODUCED:
         return False
     if spelling_words(instance["core_token"], description, facts.drafting.spelled_name):
         return True

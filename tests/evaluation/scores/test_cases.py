@@ -1,4 +1,4 @@
-"""Cases of samples whose right code displays nothing."""
+"""Cases of samples whose right code displays nothing, or what the program says already."""
 
 from __future__ import annotations
 
@@ -48,4 +48,15 @@ def test_an_answer_names_the_api_where_the_program_displays_nothing(
     granularity: Granularity, sample: str, expected: str | None, fails: bool
 ) -> None:
     ((_, case),) = CASES[Family.COMPLETION](_row(granularity), sample, _checks(expected))
+    assert ("does not use push" in case.code) == fails
+
+
+@pytest.mark.parametrize(
+    ("sample", "comment", "fails"),
+    [("print(12)", "  # 12", True), ("print(12)", "  # 3", False), ("print(app.push())", "  # 12", False)],
+)
+def test_an_answer_names_the_api_where_a_comment_says_what_is_displayed(sample: str, comment: str, fails: bool) -> None:
+    row = _row(Granularity.LINE)
+    row |= {each: row[each].rstrip("\n") + f"{comment}\n" for each in ("code", "masked_code")}
+    ((_, case),) = CASES[Family.COMPLETION](row, sample, _checks("12\n"))
     assert ("does not use push" in case.code) == fails

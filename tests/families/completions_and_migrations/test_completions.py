@@ -267,13 +267,21 @@ def test_without_the_release_before_nobody_knows_what_is_new() -> None:
     assert refused(only_first) == ["no_predecessor"]
 
 
-def completions_of(kind: ChangeKind, code: str, fails_at: int = 0, **columns: Any) -> list[Any]:
+def completions_of(
+    kind: ChangeKind, code: str, fails_at: int = 0, displayed: str | None = None, **columns: Any
+) -> list[Any]:
     """The completions of a test in 1.0 that shows a change of `lib.fetch` in 1.1, where a statement of it fails.
 
-    The lake does not hold the release before 1.0: for the change that is not needed.
+    The lake does not hold the release before 1.0: for the change that is not needed. The last line is `displayed`.
     """
     row = snippet(code, "lib.fetch", "1.0") | {"source": SnippetSource.OWN_TEST, "path": None}
     row["example_of"] = ["lib.fetch"]
+    if displayed:
+        outputs = [None] * (code.count("\n") - 1) + [displayed]
+        row["checks"] = [
+            {"statement": f"{line}\n", "expected": output, "options": []}
+            for line, output in zip(code.splitlines(), outputs, strict=True)
+        ]
     changed = change(kind, "lib.fetch", "1.0", "1.1", **columns)
     witness: WitnessRow = {"id": "w", "change_id": changed["id"], "old_snippet_id": row["id"], "new_snippet_id": None}
     witness |= {"old_fails_at": fails_at, "new_fails_at": None, "distinctive": True}
@@ -325,6 +333,49 @@ def test_completions_of_changed_tests_mask_the_difference(case: str) -> None:
     rows = completions_of(kind, f"x = {call}\nprint(x)\n", **columns)
     assert {row["granularity"]: row["answer"] for row in rows} == expected
     assert {row["core_token"] for row in rows if row["granularity"] == "token"} <= {expected.get("token")}
+
+
+LINES: dict[str, tuple[ChangeKind, str, str | None, int, list[str]]] = {
+    "a call of several variables": (
+        ChangeKind.REMOVED,
+        "a = 5\nb = 7\nx = fetch(b, a)\nprint(x)  # 12\n",
+        "12\n",
+        2,
+        ["fetch", "x = fetch(b, a)"],
+    ),
+    "an import that fails": (
+        ChangeKind.REMOVED,
+        "from lib import fetch\na = 5\nb = 7\nprint(fetch(b, a))  # 12\n",
+        "12\n",
+        0,
+        ["fetch", "print(fetch(b, a))"],
+    ),
+    "another line that fails": (ChangeKind.REMOVED, "a = 5\nx = fetch(a, a)\nprint(x)  # 12\n", "12\n", 2, ["fetch"]),
+    "too few arguments": (ChangeKind.REMOVED, "a = 5\nx = fetch(a)\nprint(x)  # 12\n", "12\n", 1, ["fetch"]),
+    "an output that says little": (ChangeKind.REMOVED, "a = 5\nx = fetch(a, a)\nprint(x)\n", "True\n", 1, ["fetch"]),
+    "a value that only the output shows": (
+        ChangeKind.REMOVED,
+        "a = 5\nx = fetch(a, 12)\nprint(x)  # 12\n",
+        "12\n",
+        1,
+        ["fetch"],
+    ),
+    "an argument that went, which one may give otherwise": (
+        ChangeKind.PARAMETER_REMOVED,
+        "a = 5\nx = fetch(a, size=a)\nprint(x)  # 12\n",
+        "12\n",
+        1,
+        ["size"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LINES)
+def test_a_line_of_a_test_asks_for_the_call_of_what_came_or_went(case: str) -> None:
+    kind, code, output, fails_at, expected = LINES[case]
+    columns: dict[str, Any] = {} if kind is ChangeKind.REMOVED else {"parameter": "size"}
+    rows = completions_of(kind, code, fails_at, displayed=output, **columns)
+    assert sorted(row["answer"] for row in rows) == sorted(expected)
 
 
 @pytest.mark.parametrize(

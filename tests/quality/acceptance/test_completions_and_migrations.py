@@ -203,22 +203,27 @@ def test_a_new_name_that_is_known_anyway_does_not_discriminate(case: str, alias:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "discriminates"),
+    ("kind", "text", "level", "source", "discriminates"),
     [
-        (ChangeKind.INTRODUCED, "Load the pages at once.", False),
-        (ChangeKind.INTRODUCED, "Bring them all in.", True),
-        (ChangeKind.RENAMED, "Load the pages at once.", True),
+        (ChangeKind.INTRODUCED, "Load the pages at once.", Granularity.TOKEN, SnippetSource.DOCSTRING, False),
+        (ChangeKind.INTRODUCED, "Bring them all in.", Granularity.TOKEN, SnippetSource.DOCSTRING, True),
+        (ChangeKind.RENAMED, "Load the pages at once.", Granularity.TOKEN, SnippetSource.DOCSTRING, True),
+        (ChangeKind.INTRODUCED, "Load the pages at once.", Granularity.LINE, SnippetSource.DOCSTRING, True),
+        (ChangeKind.INTRODUCED, "Load the pages at once.", Granularity.LINE, SnippetSource.OWN_TEST, False),
+        (ChangeKind.INTRODUCED, "Bring them all in.", Granularity.LINE, SnippetSource.OWN_TEST, True),
     ],
 )
 def test_a_new_name_that_the_description_spells_does_not_discriminate(
-    kind: ChangeKind, text: str, discriminates: bool
+    kind: ChangeKind, text: str, level: Granularity, source: SnippetSource, discriminates: bool
 ) -> None:
     path, name = "lib.load_pages", "load_pages"
     came = change(kind, "lib.old" if kind == ChangeKind.RENAMED else path, "1.1", "2.0", new=path)
     known = world()
     columns: dict[str, Any] = {"path": path, "core_token": name, "answer": name, "change_id": came["id"]}
+    columns["granularity"] = level
     known.completions[:] = [{**row, **columns} for row in known.completions if row["version"] == "2.0"]
     known.changes[:] = [came]
+    known.snippets[:] = [row | {"source": source} for row in known.snippets]
     known.drafts[:] = [{**row, "text": text} for row in known.drafts]
     known = known.but(migrations=[]).with_run(path, "2.0", Outcome.PASSED).with_run(path, "1.1", Outcome.API_MISSING)
     row = published(accept(known, symbols=[symbol(path, "2.0")]), "published_completions", "2.0")
@@ -305,6 +310,19 @@ def test_a_completion_that_displays_its_own_call_needs_a_text(
     assert reasons == ({RejectReason.UNKNOWABLE: 1} if refused and not described else {})
 
 
+@pytest.mark.parametrize("level", [Granularity.TOKEN, Granularity.LINE, Granularity.BLOCK])
+@pytest.mark.parametrize("source", [SnippetSource.DOCSTRING, SnippetSource.OWN_TEST, SnippetSource.CHANGE])
+@pytest.mark.parametrize("described", [False, True])
+def test_hidden_lines_of_a_test_need_a_text(level: Granularity, source: SnippetSource, described: bool) -> None:
+    known = world()
+    known.completions[:] = [{**row, "granularity": level} for row in known.completions if row["version"] == "2.0"]
+    known.snippets[:] = [row | {"source": source} for row in known.snippets]
+    known.drafts[:] = known.drafts if described else []
+    is_refused = not described and level != Granularity.TOKEN and source != SnippetSource.DOCSTRING
+    reasons = accept(known.but(migrations=[])).reasons
+    assert reasons == ({RejectReason.UNKNOWABLE: 1} if is_refused else {})
+
+
 TWO_CALLS = "from lib import fetch\nfetch([1, 2])\nfetch([1, 2], strict=True)\n"
 ONE_CALL = "from lib import fetch\nfetch([1, 2], True)\n"
 HIDES: dict[str, tuple[str, str, Granularity, SnippetSource, bool]] = {
@@ -388,6 +406,19 @@ def test_of_completions_that_differ_in_the_code_around_the_one_that_shows_most_i
     )
     output = accept(known)
     assert [(reject.key, reject.reason) for reject in output.rejects] == [(instance["id"], RejectReason.NEAR_DUPLICATE)]
+
+
+def test_of_lines_of_one_api_that_came_the_one_that_shows_most_is_published() -> None:
+    known = world()
+    line: Any = {**known.one("completions", "2.0"), "granularity": Granularity.LINE}
+    shown = {"code": f"{line['code']}print(1)  # [1, 2]\n", "masked_code": f"{line['masked_code']}print(1)  # [1, 2]\n"}
+    richer: Any = {**line, **shown, "id": "richer", "answer": f"x = {line['answer']}"}
+    known.completions[:] = [line, richer]
+    known.snippets[:] = [row | {"source": SnippetSource.OWN_TEST} for row in known.snippets]
+    draft = next(row for row in known.drafts if row["subject_id"] == line["id"])
+    known.drafts.append({**draft, "subject_id": "richer"})
+    rejects = accept(known.but(migrations=[])).rejects
+    assert [(reject.key, reject.reason) for reject in rejects] == [(line["id"], RejectReason.NEAR_DUPLICATE)]
 
 
 def test_a_line_is_refused_whose_call_the_visible_code_has() -> None:
