@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pipeline.evaluation.scores.running import Runners
 from pipeline.evaluation.scores.score import RUNS, Scored, score_predictions, write
 from pipeline.evaluation.verdicts import FILE, write_verdicts
@@ -65,13 +67,15 @@ def test_each_answer_has_a_line_whether_or_not_it_ran(tmp_path: Path, data: Path
     assert (tmp_path / "out" / FILE).read_bytes() == content
 
 
-def test_a_folder_has_only_the_runs_of_its_last_scoring(tmp_path: Path, data: Path, runners: Runners) -> None:
-    scored(tmp_path, runners, *ANSWERS)
-    scored(tmp_path, runners, ANSWERS[0])
-    ran = [json.loads(line) for line in (tmp_path / "out" / RUNS).read_text().splitlines()]
-    assert {run["id"] for run in ran} == {"unheard"}
-    scored(tmp_path, None, ANSWERS[0])
-    assert not (tmp_path / "out" / RUNS).exists()
+@pytest.mark.parametrize("with_runners", [True, False], ids=["fewer tasks", "no runs"])
+def test_a_later_scoring_removes_no_result_of_a_run(
+    tmp_path: Path, data: Path, runners: Runners, with_runners: bool
+) -> None:
+    assert scored(tmp_path, runners, *ANSWERS).runs
+    results = (tmp_path / "out" / RUNS).read_bytes()
+    scored(tmp_path, runners if with_runners else None, ANSWERS[0])
+    assert (tmp_path / "out" / RUNS).read_bytes() == results
+    assert scored(tmp_path, runners, *ANSWERS).runs == 0
 
 
 def test_a_family_that_is_never_run_has_no_line_about_runs(tmp_path: Path, data: Path, runners: Runners) -> None:

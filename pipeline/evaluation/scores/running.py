@@ -54,7 +54,7 @@ class Runners:
 class Passes:
     """Passed samples of each task by metric, in order; exclusions, and samples without a verdict (`open`).
 
-    `ran` has how each text ran, by metric. `runs` is the number of new runs, `keys` are those of all.
+    `ran` has how each text ran, by metric. `runs` is the number of new runs.
     """
 
     scores: dict[Answered, dict[Metric, list[float]]] = field(default_factory=dict)
@@ -62,7 +62,6 @@ class Passes:
     open: dict[Answered, dict[Metric, int]] = field(default_factory=dict)
     ran: dict[Answered, dict[str, dict[Metric, Ran]]] = field(default_factory=dict)
     runs: int = 0
-    keys: Collection[str] = ()
 
 
 def run_samples(
@@ -81,9 +80,9 @@ def run_samples(
     """
     passes = Passes()
     planned = {key: _plan(passes, tasks[key[1]][key[0]], texts, sources) for key, texts in samples.items()}
-    every = {run.key: run for runs in planned.values() for run in runs}
-    new = [run for run in every.values() if run.key not in file.outcomes]
-    passes.runs, passes.keys = len(new), every.keys()
+    by_key = {run.key: run for runs in planned.values() for run in runs}
+    new = [run for run in by_key.values() if run.key not in file.outcomes]
+    passes.runs = len(new)
     run_planned(new, sources, runners, file, report)
     run_planned([run for run in new if file.outcomes[run.key] in UNJUDGED], sources, runners, file, report)
     for answered, runs in planned.items():

@@ -20,7 +20,7 @@ from pipeline.evaluation.scores.predictions import Excluded, read_predictions
 from pipeline.evaluation.scores.references import ReferenceRun, doubtful_references
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.running import Passes, Runners, run_samples
-from pipeline.evaluation.scores.runs import CONTROLS, Ran, RunFile, keep_only
+from pipeline.evaluation.scores.runs import CONTROLS, Ran, RunFile
 from pipeline.evaluation.scores.table import Scores, score_rows
 from pipeline.evaluation.scores.tally import Answered, tally
 from pipeline.evaluation.scores.tasks import Errata, Task, Tasks, read_errata, read_tasks, rows_of, tasks_in
@@ -35,7 +35,7 @@ FILES = ("scores.parquet", "scores.csv", "excluded.csv", "scores.svg")
 """What `write` leaves in a folder."""
 
 RUNS = "runs.jsonl"
-"""The runs of answers, from which a killed scoring continues."""
+"""The results of runs by key, which later scorings in the folder reuse. No scoring removes any."""
 
 REFERENCE_RUNS = Path("scores", "references.jsonl")
 """Below the cache: outcomes and times of references on this machine."""
@@ -116,8 +116,6 @@ def score_predictions(
         sources = Sources.read(reader, [runners.engine.settings, plain(runners.project_context.rules)])
         with RunFile(runs, settings().cache / CONTROLS) as file:
             passes = run_samples(counted.samples, tasks, sources, runners, file, labelled("answers", report))
-        if runs:
-            keep_only(runs, passes.keys)
         if references:
             executed = [tasks[of][family] for family, of in passes.scores]
             doubtful = doubtful_references(executed, sources, runners, references, labelled("references", report))
@@ -170,12 +168,10 @@ class _Documents:
 
 
 def write(scored: Scored, folder: Path, title: str, rules: ScoreRules) -> None:
-    """Write the table as Parquet and CSV, the picture, and the exclusions; remove the others of an earlier scoring.
+    """Write the table as Parquet and CSV, the exclusions and the picture; without figures, remove an older picture.
 
     Errors: OSError.
     """
-    if scored.runs is None:
-        (folder / RUNS).unlink(missing_ok=True)
     write_parquet(folder / FILES[0], "scores", scored.rows)
     _write_csv(folder / FILES[1], "scores", scored.rows)
     _write_csv(folder / FILES[2], "excluded_predictions", [asdict(excluded) for excluded in scored.excluded])
