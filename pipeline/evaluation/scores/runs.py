@@ -50,8 +50,8 @@ class ProjectRun(Run):
     tests: Sequence[str]
 
 
-class Ran(NamedTuple):
-    """How a run ended, and why."""
+class RunResult(NamedTuple):
+    """The outcome of a run, and its reason."""
 
     outcome: Outcome
     detail: str
