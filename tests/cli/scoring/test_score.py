@@ -115,6 +115,14 @@ def test_a_second_scoring_replaces_all_files_but_runs(
     assert (out / VERDICTS).read_text() == ""
 
 
+def test_a_profile_comes_before_a_file_of_its_name(
+    driftline: Driftline, snapshot: Path, predictions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert driftline("score", "mine", predictions, "--json").json["snapshot"] == str(snapshot)
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
