@@ -21,10 +21,10 @@ SnapshotName = Annotated[
 def find_snapshot(name: str) -> Path:
     """Return the folder of a snapshot, or of the latest one of a profile; ends with status 2 if there is none."""
     folder = Path(name)
-    if folder.is_file():
+    snapshot = folder if folder.is_dir() else latest(settings().snapshots, name)
+    if snapshot is None and folder.is_file():
         problem = f"{name}: a file; name the folder of a snapshot, or a profile"
         fail(SnapshotError(problem, code="snapshot_unknown"), BAD_USAGE)
-    snapshot = folder if folder.is_dir() else latest(settings().snapshots, name)
     if snapshot is None:
         near = did_you_mean(name, (path.parent.name for path in settings().snapshots.glob("*/latest")))
         fail(

@@ -1,4 +1,4 @@
-"""Lines with the verdict on each answer: what was extracted, its scores, how it ran, and why it fails."""
+"""Lines with the verdict on each answer: its code as extracted, scores, outcomes and the reason of a failure."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Exclusion
 from pipeline.evaluation.scores.running import Runners
 from pipeline.evaluation.scores.score import RUNS, Scored, score_predictions, write
 from pipeline.evaluation.verdicts import FILE, write_verdicts
@@ -65,13 +69,15 @@ def test_each_answer_has_a_line_whether_or_not_it_ran(tmp_path: Path, data: Path
     assert (tmp_path / "out" / FILE).read_bytes() == content
 
 
-def test_a_folder_has_only_the_runs_of_its_last_scoring(tmp_path: Path, data: Path, runners: Runners) -> None:
-    scored(tmp_path, runners, *ANSWERS)
-    scored(tmp_path, runners, ANSWERS[0])
-    ran = [json.loads(line) for line in (tmp_path / "out" / RUNS).read_text().splitlines()]
-    assert {run["id"] for run in ran} == {"unheard"}
-    scored(tmp_path, None, ANSWERS[0])
-    assert not (tmp_path / "out" / RUNS).exists()
+@pytest.mark.parametrize("with_runners", [True, False], ids=["fewer tasks", "no runs"])
+def test_a_later_scoring_removes_no_result_of_a_run(
+    tmp_path: Path, data: Path, runners: Runners, with_runners: bool
+) -> None:
+    assert scored(tmp_path, runners, *ANSWERS).runs
+    results = (tmp_path / "out" / RUNS).read_bytes()
+    scored(tmp_path, runners if with_runners else None, ANSWERS[0])
+    assert (tmp_path / "out" / RUNS).read_bytes() == results
+    assert scored(tmp_path, runners, *ANSWERS).runs == 0
 
 
 def test_a_family_that_is_never_run_has_no_line_about_runs(tmp_path: Path, data: Path, runners: Runners) -> None:
@@ -97,6 +103,46 @@ def test_without_a_run_there_are_scores_alone(tmp_path: Path, data: Path) -> Non
     assert (wrong["scores"], wrong["outcomes"]) == ({"releases": 0.0}, {})
     assert "1.1" in wrong["reason"]
     assert "2.0" in wrong["reason"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{"id": "line"}, {"id": "compatibility"}, {"id": "token", "family": "context"}],
+    ids=lambda answer: str(answer["id"]),
+)
+def test_only_an_overlong_sample_has_its_length_as_the_reason(
+    tmp_path: Path, data: Path, answer: dict[str, str]
+) -> None:
+    long = "x" * (RULES_OF_SCORES.sample_chars + 1)
+    scored(tmp_path, None, answer | {"completions": ["load(1)", long, ""]}, tables=TASKS)
+    reasons = [Exclusion.SAMPLE_TOO_LONG.meaning in line["reason"] for line in verdicts(tmp_path)]
+    assert reasons == [False, True, False]
+
+
+def test_the_length_is_a_reason_beside_those_of_runs(tmp_path: Path, data: Path, runners: Runners) -> None:
+    long = "x" * (RULES_OF_SCORES.sample_chars + 1)
+    scored(tmp_path, runners, {"id": "token", "completions": ["fold", long]})
+    short, overlong = verdicts(tmp_path)
+    assert Exclusion.SAMPLE_TOO_LONG.meaning not in short["reason"]
+    assert overlong["reason"].startswith(Exclusion.SAMPLE_TOO_LONG.meaning)
+    assert overlong["outcomes"]
+
+
+def test_exclusions_of_other_lines_are_no_reason(tmp_path: Path, data: Path) -> None:
+    answers = [
+        {"id": "token", "family": "completion", "completions": ["load"]},
+        {"id": "token", "completions": ["load"]},
+        {"id": "token", "family": "completion", "documents": ["d1"]},
+    ]
+    found = scored(tmp_path, None, *answers, tables=TASKS)
+    assert {Exclusion.AMBIGUOUS_ID, Exclusion.UNKNOWN_ID} <= found.reasons.keys()
+    assert [line["reason"] for line in verdicts(tmp_path)] == [""]
+
+
+def test_samples_are_in_the_result_of_every_scoring(tmp_path: Path, data: Path) -> None:
+    file = io.BytesIO(lines({"id": "line", "completions": ["```\nload(1)\n```", "x"]}))
+    result = score_predictions(snapshot(tmp_path / "snapshot", TASKS), file, RULES_OF_SCORES)
+    assert result.texts == {(Family.COMPLETION, "line"): ["load(1)\n", "x"]}
 
 
 def test_an_answer_is_written_that_is_no_text(tmp_path: Path, data: Path) -> None:

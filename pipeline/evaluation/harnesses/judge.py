@@ -115,8 +115,8 @@ class Judge:
 
     def _question(self, prompt: Prompt) -> Question:
         task = self._tasks[prompt.id]
-        ran = [run.metric for run in plan(task, "", self._sources)] if self._runners else []
-        metrics = (*ran, *SCORERS[self.family](task.row, ""))
+        of_runs = [run.metric for run in plan(task, "", self._sources)] if self._runners else []
+        metrics = (*of_runs, *SCORERS[self.family](task.row, ""))
         return Question(prompt.id, prompt.system, prompt.prompt, task.right_answer, prompt.canary, metrics)
 
     def verdict(self, of: str, answer: str) -> Verdict:
@@ -127,7 +127,7 @@ class Judge:
         tasks = {of: {self.family: self._tasks[of]}}
         prediction = Prediction(of, [without_reasoning(answer)], family=self.family)
         with self._tallying:
-            tallied = tally(tasks, [(1, prediction)], self._rules, lambda _: (), keep=True)
+            tallied = tally(tasks, [(1, prediction)], self._rules, lambda _: ())
         passes = Passes()
         if self._runners:
             with self._places:

@@ -63,21 +63,22 @@ def prompts(
 
     `attempts` are failed answers by id, for settings that include one; `ignore_case` is that of `masking.yaml`.
 
-    Errors: those of the snapshot's `rows`; InputError for a row that the template cannot render, and at the end where
-    all rows lie before the cutoff of the view.
+    Errors: those of the snapshot's `rows`; InputError for a row that the template cannot render, and at the end if the
+    cutoff of the view leaves out all rows, of which there is at least one.
     """
     rule = rules.settings[setting]
     family = rules.templates[rule.template].family
     columns = _text_columns(rules, rule.template)
-    declared, days, is_empty = BY_NAME[family], set[date](), True
+    declared, days, inside, outside = BY_NAME[family], set[date](), 0, 0
     for row_id, row in rows_of(snapshot, family, rule.inputs, attempts or {}):
         if not view.has(declared, row):
+            outside += 1
             days |= {day for day in [declared.day_of(row)] if day}
             yield Without(row_id, NoPrompt.NOT_IN_VIEW, "")
             continue
-        is_empty = False
+        inside += 1
         yield _of_row(row_id, row, setting, rules, columns, ignore_case=ignore_case)
-    if is_empty and view.cutoff:
+    if outside and not inside and view.cutoff:
         raise no_row_after(view, declared.table, days)
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from packaging.utils import canonicalize_name
+
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.core.vocabularies.scores import Metric
@@ -35,9 +37,14 @@ from pipeline.lake.rows import (
 Values = Mapping[Metric, float | None]
 """Scores of one sample, 0 to 1 each; None where a metric does not apply to the reference."""
 
-# What may stand before a list of releases, and before one of them.
+# What may precede a list of releases, and one of them.
 _LABEL = re.compile(r"\A\W*(answer|(compatible )?(releases|versions))\W*:", re.IGNORECASE)
 _V = re.compile(r"\Av(?=\d)", re.IGNORECASE)
+# A dash or dots between two releases of a line make one word of both.
+_BETWEEN = re.compile(r"""(?<=\d)["'`*]*[ \t]*(?:[-–—…]+|\.\.+)[ \t]*["'`*]*(?=v?\d)""", re.IGNORECASE)
+# A word with the operator before it, and with the end of a wildcard such as `2.1.*`.
+_WORD = re.compile(r"""(?:(?<![<>=~^≤≥≠])([<>=~^≤≥≠]+)[ \t"'`*]*)?([\w.!+-]+(?:(?<=\.)\*(?!\*))?)""")
+_EXACT = frozenset({"", "==", "==="})
 
 
 def completion(task: PublishedCompletionRow, sample: str) -> Values:
@@ -122,10 +129,19 @@ def compatibility(task: PublishedCompatibilityRow, sample: str) -> Values:
 
 
 def named_releases(library: str, sample: str) -> set[str]:
-    """Return the releases that an answer names, with other words that it has; `flask==2.1.0` and `v2.1.0` are 2.1.0."""
-    answer = _LABEL.sub("", sample)
-    words = {_V.sub("", token.strip(".-")) for token in re.findall(r"[\w.!+-]+", answer)}
-    return words - {"", "and", library}
+    """Return the releases that an answer names, with other words that it has; `Flask==2.1.0` and `v2.1.0` are 2.1.0.
+
+    Words that name no exact release, such as `>=2.1.0`, `2.1.*` and `2.1.0-2.2.0`, are returned as they are.
+    """
+    answer = _BETWEEN.sub("-", _LABEL.sub("", sample))
+    own, named = canonicalize_name(library), set[str]()
+    for operator, token in _WORD.findall(answer):
+        word = _V.sub("", token.strip(".-"))
+        if operator not in _EXACT:
+            named.add(f"{operator}{word}")
+        elif word not in {"", "and"} and canonicalize_name(word) != own:
+            named.add(word)
+    return named
 
 
 def repository_task(task: PublishedRepositoryTaskRow, sample: str) -> Values:
@@ -133,8 +149,8 @@ def repository_task(task: PublishedRepositoryTaskRow, sample: str) -> Values:
 
     Dependencies that only ran, such as an operator's method, occur in no text and do not count.
     """
-    ran = [*task["intra_class"], *task["intra_file"], *task["cross_file"]]
-    dependencies = mentioned(task["reference"], ran)
+    observed = [*task["intra_class"], *task["intra_file"], *task["cross_file"]]
+    dependencies = mentioned(task["reference"], observed)
     return {Metric.RECALL: recall(mentioned(sample, dependencies), dependencies)}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TypedDict
 
 from pipeline.core.vocabularies.samples import Granularity
+from pipeline.corpus.snippets.names import bound_names, syntax_error
 from pipeline.corpus.usages.text import parse_program
 from pipeline.families.completions_and_migrations.masks import MASKS, unmask
 
@@ -26,9 +27,10 @@ _CLAUSES = {
     **dict.fromkeys(("except", "finally"), "{margin}try:\n{margin} pass\n"),
     "case": "match 1:\n",
 }
-"""What has to stand above a clause, by its first word, so that it parses."""
+"""The statement that a clause needs above it to parse, by the first word of the clause."""
 
 _INDENTATION = "    "
+_DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _GRANULARITIES = {granularity.value: granularity for granularity in Granularity}
 
 
@@ -64,8 +66,7 @@ def inside(task: MaskedCode, sample: str) -> str:
 def _defined(program: str) -> set[str]:
     """Return the top-level functions and classes of a program; none where it is not valid."""
     tree = parse_program(program)
-    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    return {node.name for node in tree.body if isinstance(node, definitions)} if tree else set()
+    return {node.name for node in tree.body if isinstance(node, _DEFINITIONS)} if tree else set()
 
 
 def _margin(code: str, mask: str) -> str:
@@ -86,16 +87,34 @@ def solved(starting_code: str, sample: str) -> str:
     """Return the program of a solution, which continues the starting code or repeats it.
 
     GitChameleon 2.0 prompts for the whole program (2507.12367, figure 17) and stores the continuation. A body with
-    another indentation is moved to that of the function at the end of the starting code.
+    another indentation is moved to that of the function at the end of the starting code. A sample that is a program
+    itself is such a body if it lacks a definition of that function.
     """
     program = f"{starting_code}{sample}"
-    if _is_program(program):
-        return program
-    if _is_program(sample):
-        return sample
     margin = _body_margin(starting_code)
     bodies = [f"{starting_code}{margin}{shape}" for shape in _shapes(sample, margin)]
-    return next(filter(_is_program, bodies), program)
+    name = _without_body(starting_code)
+    if name is not None and _is_program(sample) and name not in bound_names(sample):
+        programs = [*bodies, program, sample]
+    else:
+        programs = [program, sample, *bodies]
+    return next(filter(_is_program, programs), program)
+
+
+def _without_body(starting_code: str) -> str | None:
+    """Return the top-level definition that ends the starting code if the innermost definition in it lacks a body.
+
+    A docstring alone is no body.
+    """
+    tree = parse_program(f"{starting_code}{_body_margin(starting_code)}pass\n")
+    last = tree.body[-1] if tree else None
+    if not isinstance(last, _DEFINITIONS):
+        return None
+    innermost = last
+    while isinstance(innermost.body[-1], _DEFINITIONS):
+        innermost = innermost.body[-1]
+    statements = len(innermost.body) - (ast.get_docstring(innermost) is not None)
+    return last.name if statements == 1 else None
 
 
 def _body_margin(starting_code: str) -> str:
@@ -105,15 +124,8 @@ def _body_margin(starting_code: str) -> str:
 
 
 def _is_program(text: str) -> bool:
-    """Say whether a text is a program: the parser takes a `return` outside of a function too."""
-    nodes: list[ast.AST] = [parse_program(text) or ast.Return()]
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, ast.Return):
-            return False
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            nodes += ast.iter_child_nodes(node)
-    return True
+    """Say whether a text compiles: the parser takes `return` and `yield` outside of a function too."""
+    return syntax_error(text) is None
 
 
 def beyond(starting_code: str, sample: str) -> str:
@@ -134,8 +146,8 @@ def body_in(text: str, body: str, lines: tuple[int, int]) -> str:
 def block_at(prefix: str, sample: str, *, is_body: bool) -> str:
     """Return the block at the beginning of a sample that continues a file at a cursor, without what follows it.
 
-    Where the rest of the file is hidden (scenes 1.2 and 1.3 of Codev-Bench), an answer that goes on would stand there
-    beside the code that is hidden. `is_body`: the block is all that is indented as the cursor is, as the body of a
+    Where the rest of the file is hidden (scenes 1.2 and 1.3 of Codev-Bench), an answer that goes on would be beside
+    the code that is hidden. `is_body`: the block is all that is indented as the cursor is, as the body of a
     function; else one statement with its clauses, or one clause. What never parses is returned as it is.
     """
     margin = prefix.rpartition("\n")[2]

@@ -16,7 +16,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scores import Exclusion, Metric
 from pipeline.evaluation.scores.planning import Sources, plan, plan_control, unparted
 from pipeline.evaluation.scores.predictions import Excluded
-from pipeline.evaluation.scores.runs import CONTROLS, UNJUDGED, CaseRun, ProjectRun, Ran, Run, RunFile
+from pipeline.evaluation.scores.runs import CONTROLS, UNJUDGED, CaseRun, ProjectRun, Run, RunFile, RunResult
 from pipeline.evaluation.scores.tally import Answered
 from pipeline.evaluation.scores.tasks import Task, Tasks
 from pipeline.execution.caches.using import use_caches
@@ -39,7 +39,7 @@ from pipeline.lake.rows import EnvironmentRow, ProjectRow, R
 from pipeline.snapshots.format.reader import Snapshot
 
 _REASONS = {Outcome.NO_ENVIRONMENT: Exclusion.NO_ENVIRONMENT, Outcome.HARNESS_ERROR: Exclusion.NOT_JUDGED}
-_NOT_THERE = (StepFailed, IndexUnreachable, Unreachable, NotFound, BadAnswer, ValueError)
+_UNAVAILABLE = (StepFailed, IndexUnreachable, Unreachable, NotFound, BadAnswer, ValueError)
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,14 @@ class Runners:
 class Passes:
     """Passed samples of each task by metric, in order; exclusions, and samples without a verdict (`open`).
 
-    `ran` has how each text ran, by metric. `runs` is the number of new runs, `keys` are those of all.
+    `results` are those of each text by metric. `runs` is the number of new runs.
     """
 
     scores: dict[Answered, dict[Metric, list[float]]] = field(default_factory=dict)
     excluded: list[Excluded] = field(default_factory=list)
     open: dict[Answered, dict[Metric, int]] = field(default_factory=dict)
-    ran: dict[Answered, dict[str, dict[Metric, Ran]]] = field(default_factory=dict)
+    results: dict[Answered, dict[str, dict[Metric, RunResult]]] = field(default_factory=dict)
     runs: int = 0
-    keys: Collection[str] = ()
 
 
 def run_samples(
@@ -81,9 +80,9 @@ def run_samples(
     """
     passes = Passes()
     planned = {key: _plan(passes, tasks[key[1]][key[0]], texts, sources) for key, texts in samples.items()}
-    every = {run.key: run for runs in planned.values() for run in runs}
-    new = [run for run in every.values() if run.key not in file.outcomes]
-    passes.runs, passes.keys = len(new), every.keys()
+    by_key = {run.key: run for runs in planned.values() for run in runs}
+    new = [run for run in by_key.values() if run.key not in file.outcomes]
+    passes.runs = len(new)
     run_planned(new, sources, runners, file, report)
     run_planned([run for run in new if file.outcomes[run.key] in UNJUDGED], sources, runners, file, report)
     for answered, runs in planned.items():
@@ -153,8 +152,8 @@ def _run_in_environment(row: EnvironmentRow | None, runs: Sequence[Run], runners
     by_key = {run.key: run for run in runs}
     engine = runners.engine
     try:
-        environment = engine.store.open(_there(row))
-    except _NOT_THERE as error:
+        environment = engine.store.open(_required(row))
+    except _UNAVAILABLE as error:
         _give_up(runs, error, file)
         return
     run_cases(
@@ -170,13 +169,14 @@ def _run_in_environment(row: EnvironmentRow | None, runs: Sequence[Run], runners
 def _run_in_project(row: ProjectRow | None, runs: Sequence[Run], runners: Runners, file: RunFile) -> None:
     of_project = [run for run in runs if isinstance(run, ProjectRun)]
     try:
-        project = open_project(_there(row), runners.project_context)
+        project = open_project(_required(row), runners.project_context)
         answers = [_answer(project, run) for run in of_project]
-    except _NOT_THERE as error:
+    except _UNAVAILABLE as error:
         _give_up(runs, error, file)
         return
-    for run, ran in zip(of_project, judge_answers(project, answers, runners.project_context.workers), strict=True):
-        file.keep(run, ran.verdict, ran.detail, ran.duration_s)
+    judged = judge_answers(project, answers, runners.project_context.workers)
+    for run, result in zip(of_project, judged, strict=True):
+        file.keep(run, result.verdict, result.detail, result.duration_s)
 
 
 def _answer(project: Project, run: ProjectRun) -> Answer:
@@ -189,7 +189,7 @@ def _answer(project: Project, run: ProjectRun) -> Answer:
     return Answer(run.key, run.path, run.rewrite(text), run.tests)
 
 
-def _there(row: R | None) -> R:
+def _required(row: R | None) -> R:
     if row is None:
         raise InputError(
             "the snapshot lacks an environment or project of the task: run `driftline verify` on it",
@@ -209,15 +209,15 @@ def _judge(passes: Passes, task: Task, texts: Sequence[str], runs: Sequence[Run]
         reason = Exclusion.EMPTY_PASSES
         passes.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
         return
-    ran: dict[str, dict[Metric, Ran]] = defaultdict(dict)
+    results: dict[str, dict[Metric, RunResult]] = defaultdict(dict)
     for run in runs:
         if not run.control:
-            ran[run.sample][run.metric] = Ran(file.outcomes[run.key], file.details.get(run.key, ""))
-    passes.ran[task.family, task.id] = ran
+            results[run.sample][run.metric] = RunResult(file.outcomes[run.key], file.details.get(run.key, ""))
+    passes.results[task.family, task.id] = results
     unjudged: dict[Outcome, list[str]] = defaultdict(list)
-    for metric in dict.fromkeys(metric for by_metric in ran.values() for metric in by_metric):
+    for metric in dict.fromkeys(metric for by_metric in results.values() for metric in by_metric):
         scores = passes.scores.setdefault((task.family, task.id), {}).setdefault(metric, [])
-        for outcome, detail in (ran[text][metric] for text in texts):
+        for outcome, detail in (results[text][metric] for text in texts):
             if outcome in UNJUDGED:
                 unjudged[outcome].append(detail)
                 waiting = passes.open.setdefault((task.family, task.id), {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple, Self
@@ -13,7 +13,6 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.tally import Answered
 from pipeline.execution.validation.cases import Case
-from pipeline.lake.tables import replacing
 
 CONTROLS = Path("scores", "controls.jsonl")
 """Below the cache: outcomes of empty answers, which are the same for every model."""
@@ -51,8 +50,8 @@ class ProjectRun(Run):
     tests: Sequence[str]
 
 
-class Ran(NamedTuple):
-    """How a run ended, and why."""
+class RunResult(NamedTuple):
+    """The outcome of a run, and its reason."""
 
     outcome: Outcome
     detail: str
@@ -115,17 +114,3 @@ class RunFile:
                     + b"\n"
                 )
                 file.flush()
-
-
-def keep_only(path: Path, keys: Collection[str]) -> None:
-    """Remove runs of other answers, and lines that are no run, from the file of a scoring. Errors: OSError."""
-    lines = path.read_bytes().splitlines(keepends=True)
-    with replacing(path) as temporary:
-        temporary.write_bytes(b"".join(line for line in lines if _key(line) in keys))
-
-
-def _key(line: bytes) -> str | None:
-    try:
-        return str(json.loads(line)["key"])
-    except (ValueError, KeyError, TypeError):
-        return None

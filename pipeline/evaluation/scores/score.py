@@ -20,7 +20,7 @@ from pipeline.evaluation.scores.predictions import Excluded, read_predictions
 from pipeline.evaluation.scores.references import ReferenceRun, doubtful_references
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.running import Passes, Runners, run_samples
-from pipeline.evaluation.scores.runs import CONTROLS, Ran, RunFile, keep_only
+from pipeline.evaluation.scores.runs import CONTROLS, RunFile, RunResult
 from pipeline.evaluation.scores.table import Scores, score_rows
 from pipeline.evaluation.scores.tally import Answered, tally
 from pipeline.evaluation.scores.tasks import Errata, Task, Tasks, read_errata, read_tasks, rows_of, tasks_in
@@ -35,7 +35,7 @@ FILES = ("scores.parquet", "scores.csv", "excluded.csv", "scores.svg")
 """What `write` leaves in a folder."""
 
 RUNS = "runs.jsonl"
-"""The runs of answers, from which a killed scoring continues."""
+"""The results of runs by key, which later scorings in the folder reuse. No scoring removes any."""
 
 REFERENCE_RUNS = Path("scores", "references.jsonl")
 """Below the cache: outcomes and times of references on this machine."""
@@ -54,7 +54,8 @@ class Scored:
     """Result of a scoring: rows of `scores`, exclusions, number of samples, and answered of all tasks by family.
 
     `verdicts` are the scores of each sample of each task by metric. `references` are slow on this machine, or fail.
-    `texts` are the samples as extracted, and `ran` has how they ran by text and metric.
+    `texts` are the samples as extracted, with the numbers of `overlong` ones; `results` are those of runs by text and
+    metric.
     """
 
     rows: Sequence[ScoreRow]
@@ -64,7 +65,8 @@ class Scored:
     verdicts: Scores
     tasks: Tasks
     texts: Mapping[Answered, Sequence[str]]
-    ran: Mapping[Answered, Mapping[str, Mapping[Metric, Ran]]]
+    overlong: Mapping[Answered, Collection[int]]
+    results: Mapping[Answered, Mapping[str, Mapping[Metric, RunResult]]]
     runs: int | None = None
     references: Sequence[ReferenceRun] = ()
 
@@ -106,7 +108,7 @@ def score_predictions(
         tasks = {of: {f: task for f, task in by.items() if (f, of) in only} for of, by in tasks.items()}
     documents = _Documents(reader)
     answers = read_predictions(predictions, rules)
-    counted = tally(tasks, answers, rules, documents.of, keep=runners is not None or runs is not None)
+    counted = tally(tasks, answers, rules, documents.of)
     scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(values) for key, values in counted.scores.items()}
     withdrawn = read_errata(reader)
     excluded = [_explained(each, withdrawn, outside) for each in counted.excluded]
@@ -116,20 +118,29 @@ def score_predictions(
         sources = Sources.read(reader, [runners.engine.settings, plain(runners.project_context.rules)])
         with RunFile(runs, settings().cache / CONTROLS) as file:
             passes = run_samples(counted.samples, tasks, sources, runners, file, labelled("answers", report))
-        if runs:
-            keep_only(runs, passes.keys)
         if references:
             executed = [tasks[of][family] for family, of in passes.scores]
             doubtful = doubtful_references(executed, sources, runners, references, labelled("references", report))
         for key, values in passes.scores.items():
             scores.setdefault(key, {}).update(values)
         excluded += passes.excluded
-    there = Counter(task.family for of_id in tasks.values() for task in of_id.values())
+    tasks_by_family = Counter(task.family for of_id in tasks.values() for task in of_id.values())
     answered = Counter(family for family, _ in {answered for answered, _ in counted.answers})
     rows = score_rows(scores, tasks, rules.k, rules.resamples, passes.open)
-    of = {family: (answered[family], there[family]) for family in Family if answered[family]}
-    ran = passes.runs if runners is not None else None
-    return Scored(rows, excluded, counted.counted, of, scores, tasks, counted.samples, passes.ran, ran, doubtful)
+    of = {family: (answered[family], tasks_by_family[family]) for family in Family if answered[family]}
+    return Scored(
+        rows,
+        excluded,
+        counted.counted,
+        of,
+        scores,
+        tasks,
+        counted.samples,
+        counted.overlong,
+        passes.results,
+        passes.runs if runners is not None else None,
+        doubtful,
+    )
 
 
 def _explained(excluded: Excluded, errata: Errata, outside: Collection[str]) -> Excluded:
@@ -170,12 +181,10 @@ class _Documents:
 
 
 def write(scored: Scored, folder: Path, title: str, rules: ScoreRules) -> None:
-    """Write the table as Parquet and CSV, the picture, and the exclusions; remove the others of an earlier scoring.
+    """Write the table as Parquet and CSV, the exclusions and the picture; without figures, remove an older picture.
 
     Errors: OSError.
     """
-    if scored.runs is None:
-        (folder / RUNS).unlink(missing_ok=True)
     write_parquet(folder / FILES[0], "scores", scored.rows)
     _write_csv(folder / FILES[1], "scores", scored.rows)
     _write_csv(folder / FILES[2], "excluded_predictions", [asdict(excluded) for excluded in scored.excluded])

@@ -30,11 +30,13 @@ _RETRIEVAL = frozenset(family.name for family in FAMILIES if family.retrieves)
 class Tally:
     """Scores of the samples of each task by metric, in the order of the samples, and exclusions.
 
-    `samples` are filled where they are to be run. `answers` has the lines that answer each task.
+    `samples` are as extracted, overlong ones empty; `overlong` has their numbers, from 0. `answers` has the lines that
+    answer each task.
     """
 
     scores: dict[Answered, dict[Metric, list[float]]] = field(default_factory=dict)
     samples: dict[Answered, Sequence[str]] = field(default_factory=dict)
+    overlong: dict[Answered, Collection[int]] = field(default_factory=dict)
     excluded: list[Excluded] = field(default_factory=list)
     answers: dict[tuple[Answered, bool], list[int]] = field(default_factory=dict)
     counted: int = 0
@@ -45,9 +47,8 @@ def tally(
     predictions: Iterable[tuple[int, Prediction | Excluded]],
     rules: ScoreRules,
     documents: Documents,
-    keep: bool = False,
 ) -> Tally:
-    """Score every sample of every prediction without running it; `keep` the samples, to run them later.
+    """Score every sample of every prediction without running it.
 
     A task with several lines is excluded, and so is an unanswered task of a family with answers.
     """
@@ -59,7 +60,7 @@ def tally(
             excluded = (
                 prediction
                 if isinstance(prediction, Excluded)
-                else _count(counts, tasks, line, prediction, rules, documents, keep)
+                else _count(counts, tasks, line, prediction, rules, documents)
             )
             if excluded is not None:
                 counts.excluded.append(excluded)
@@ -69,7 +70,7 @@ def tally(
 
 
 def _count(
-    counts: Tally, tasks: Tasks, line: int, prediction: Prediction, rules: ScoreRules, documents: Documents, keep: bool
+    counts: Tally, tasks: Tasks, line: int, prediction: Prediction, rules: ScoreRules, documents: Documents
 ) -> Excluded | None:
     task = _task(tasks, prediction, line)
     if isinstance(task, Excluded):
@@ -87,17 +88,18 @@ def _count(
         counts.scores.setdefault(answered, {})[Metric.MRR] = [reciprocal_rank(prediction.documents, relevant)]
         return None
     written = prediction.completions or ()
+    overlong = {number for number, text in enumerate(written) if len(text) > rules.sample_chars}
     # An overlong answer counts as wrong: leaving it out would raise the figure.
     samples = [
-        as_answer(task.family, task.row.get("granularity"), text) if len(text) <= rules.sample_chars else ""
-        for text in written
+        "" if number in overlong else as_answer(task.family, task.row.get("granularity"), text)
+        for number, text in enumerate(written)
     ]
     counts.counted += len(samples)
     counts.scores.setdefault(answered, {}).update(score(task, samples))
-    if keep:
-        counts.samples[answered] = samples
-    if too_long := sum(len(sample) > rules.sample_chars for sample in written):
-        problem = f"{too_long} samples longer than {rules.sample_chars} characters (curation_rules/scores.yaml)"
+    counts.samples[answered] = samples
+    if overlong:
+        counts.overlong[answered] = overlong
+        problem = f"{len(overlong)} samples longer than {rules.sample_chars} characters (curation_rules/scores.yaml)"
         return Excluded(Exclusion.SAMPLE_TOO_LONG, problem, task.id, line)
     return None
 
@@ -160,7 +162,7 @@ def _twice(counts: Tally) -> list[Excluded]:
             del scores[metric]
         if not retrieval:
             counts.samples.pop(answered, None)
-        problem = "all samples of a task stand on one line; this one is answered on the lines " + ", ".join(
+        problem = "all samples of a task belong on one line; this one is answered on the lines " + ", ".join(
             map(str, lines)
         )
         excluded += [Excluded(Exclusion.DUPLICATE_ID, problem, answered[1], line) for line in lines]

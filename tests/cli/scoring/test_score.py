@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.evaluation.scores.result import FILE, read_result
-from pipeline.evaluation.scores.score import FILES
+from pipeline.evaluation.scores.score import FILES, RUNS
 from pipeline.evaluation.verdicts import FILE as VERDICTS
 from tests.cli.command import Driftline
 from tests.cli.scoring.views import BAD_VIEWS
@@ -101,17 +101,26 @@ def test_a_folder_with_the_report_of_an_evaluation_is_refused(
     assert "[score_folder_taken]" in result.err
 
 
-def test_a_second_scoring_leaves_nothing_of_the_first(
+def test_a_second_scoring_replaces_all_files_but_runs(
     driftline: Driftline, snapshot: Path, predictions: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    (out / "runs.jsonl").write_text("{}\n")
+    (out / RUNS).write_text("{}\n")
     assert driftline("score", "mine", predictions, "--out", out).status == 0
     predictions.write_bytes(b"nonsense\n")
     assert driftline("score", "mine", predictions, "--out", out).status == 1
-    assert sorted(path.name for path in out.iterdir()) == sorted({*FILES, FILE, VERDICTS} - {"scores.svg"})
+    assert sorted(path.name for path in out.iterdir()) == sorted({*FILES, FILE, VERDICTS, RUNS} - {"scores.svg"})
+    assert (out / RUNS).read_text() == "{}\n"
     assert (out / VERDICTS).read_text() == ""
+
+
+def test_a_profile_comes_before_a_file_of_its_name(
+    driftline: Driftline, snapshot: Path, predictions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert driftline("score", "mine", predictions, "--json").json["snapshot"] == str(snapshot)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import yaml
 
 from pipeline.core.errors import InputError
 from pipeline.core.rules.load import load
+from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.prompts import NoPrompt
 from pipeline.core.vocabularies.samples import Direction, Granularity
 from pipeline.core.vocabularies.scenes import Scene
@@ -18,6 +19,7 @@ from pipeline.evaluation.export.codevbench import prompt_of
 from pipeline.evaluation.prompts.make import Prompt, Without, prompts
 from pipeline.evaluation.prompts.rows import Attempt, read_attempts
 from pipeline.evaluation.prompts.rules import PromptRules, prompt_rules
+from pipeline.evaluation.views import task_view
 from pipeline.snapshots.format.reader import Snapshot
 from tests.errors import raises
 from tests.evaluation.export.columns import filled
@@ -86,6 +88,19 @@ def test_the_documents_of_the_retriever_come_best_first(snapshot: Path) -> None:
     assert isinstance(embedding, Prompt)
     assert bm25.prompt.index("# lib.load(number)") < bm25.prompt.index("# lib.fetch(number)")
     assert "lib.load" not in embedding.prompt
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_only_a_cutoff_that_leaves_rows_out_is_too_late(tmp_path: Path, is_empty: bool) -> None:
+    rows = [] if is_empty else [problem()]
+    snapshot = Snapshot(snapshot_of(TABLES | {"published_problems": rows}, tmp_path))
+    name = "gitchameleon-greedy"
+    rendered = prompts(snapshot, name, RULES[name], ignore_case=True, view=task_view(View.POST_CUTOFF, "9999-12-31"))
+    if is_empty:
+        assert list(rendered) == []
+    else:
+        with raises(InputError, code="cutoff_after_rows"):
+            list(rendered)
 
 
 def test_a_problem_shows_the_documents_that_hold_at_its_version(tmp_path: Path) -> None:

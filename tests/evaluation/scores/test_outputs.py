@@ -107,6 +107,11 @@ def test_a_solution_goes_on_or_is_the_whole_program(sample: str, program: str | 
         ("if text:\n    return []\nreturn text", "    if text:\n        return []\n    return text"),
         ("if text:\n        return []\n    return text", "    if text:\n        return []\n    return text"),
         ("\t\treturn 1", "    return 1"),
+        ("yield text", "    yield text"),
+        ("for part in text:\n    yield part", "    for part in text:\n        yield part"),
+        ("raise ValueError(text)", "    raise ValueError(text)"),
+        ("import sys\nsys.exit(text)", "    import sys\n    sys.exit(text)"),
+        ("if text:\n    raise ValueError(text)", "    if text:\n        raise ValueError(text)"),
     ],
 )
 def test_a_body_is_indented_as_that_of_the_function(documentation: str, sample: str, body: str) -> None:
@@ -115,6 +120,42 @@ def test_a_body_is_indented_as_that_of_the_function(documentation: str, sample: 
         assert solved(starting, sample) == starting + sample, "it is valid as it stands"
     else:
         assert solved(starting, sample) == starting + body
+
+
+@pytest.mark.parametrize(
+    ("starting", "sample", "program"),
+    [
+        ("async def solve(text):\n", "await text", "async def solve(text):\n    await text"),
+        (
+            "class A:\n    def solve(self):\n",
+            "raise ValueError",
+            "class A:\n    def solve(self):\n        raise ValueError",
+        ),
+        ("class A:\n", "def solve(self):\n    pass", "class A:\n    def solve(self):\n        pass"),
+    ],
+    ids=["await", "method", "class"],
+)
+def test_a_body_is_moved_into_its_definition(starting: str, sample: str, program: str) -> None:
+    assert solved(starting, sample) == program
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        "solve = str.split",
+        "from textwrap import wrap as solve",
+        "if 1:\n    def solve(text):\n        raise ValueError(text)",
+    ],
+)
+def test_a_program_that_binds_the_function_is_no_body(sample: str) -> None:
+    assert solved(STARTING, sample) == sample
+
+
+@pytest.mark.parametrize(
+    "starting", ["import textwrap\n", "def double(x):\n    return 2 * x\n", "def double(x): return 2 * x\n"]
+)
+def test_a_statement_follows_starting_code_that_is_complete(starting: str) -> None:
+    assert solved(starting, "raise ValueError(1)") == f"{starting}raise ValueError(1)"
 
 
 def test_what_lies_beyond_the_starting_code() -> None:
