@@ -52,6 +52,7 @@ def test_code_of_a_codemod_runs_in_every_release_and_in_both_of_its_migration() 
     rewrites: list[Any] = [{"id": "r", "version": "3.0"}]
     planned = plan_runs(releases("1.0"), SNIPPETS, [], [migration], [], [], EXECUTABLE_SOURCES, rewrites=rewrites)
     assert Run("r", "1.0", Role.OTHER_VERSION) in planned
+    assert {(run.role, run.is_missed) for run in planned} == {(Role.REFERENCE, True), (Role.OTHER_VERSION, False)}
     assert [run for run in planned if run.version != "1.0"] == [
         Run("r", "2.0", Role.OTHER_VERSION),
         Run("s", "2.0", Role.REFERENCE),
