@@ -167,7 +167,7 @@ class _Program:
 
     @cached_property
     def _replaced(self) -> set[str]:
-        """The dotted names for which calls put in something else: `patch("time.sleep")`, `setattr(time, "sleep", f)`."""
+        """The dotted names that calls replace: `patch("time.sleep")`, `setattr(time, "sleep", f)`."""
         names: set[str] = set()
         for call in self.calls:
             if is_named(self.callee(call), self._rules.replaces):

@@ -84,11 +84,11 @@ def plan_runs(
     """Return every run that a library's instances need, each once, in a fixed order.
 
     A program runs in every release of the library: the rows made from it say where it is right. So do both sides of a
-    migration. Outside of the versions that a program is written for, its runs are not missed. A path that changed in a way that can be seen by importing it is
-    probed in both releases of the change, and so is the path that it has afterwards. Of a snippet whose source is none
-    of `executable_sources`, the path that a completion hides is probed in every release; missed are the probes in its
-    version, in the release before, and in both releases of the change behind it. So is that of a controlled completion, which has no
-    snippet. Other languages than Python are not run.
+    migration. Outside of the versions that a program is written for, its runs are not missed. A path that changed in a
+    way that can be seen by importing it is probed in both releases of the change, and so is the path that it has
+    afterwards. Of a snippet whose source is none of `executable_sources`, the path that a completion hides is probed in
+    every release; missed are the probes in its version, in the release before, and in both releases of the change
+    behind it. So is that of a controlled completion, which has no snippet. Other languages than Python are not run.
     """
     index = _Symbols(symbols)
     by_id = {

@@ -72,7 +72,7 @@ def family_counts(family: InstanceFamily, rows: Sequence[AnyRow]) -> FamilyCount
 
 
 def _reason(row: _Weighed) -> NotDiscriminating:
-    """Return why a row does not discriminate, by what acceptance stored in it."""
+    """Return the first reason that fits the columns of a row; acceptance stores none, so what is left is the last."""
     if row["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED and row["change_id"] is None:
         return NotDiscriminating.API_UNCHANGED
     # Of problems and functions, `evidence` says whether the run shows that the version decides.
