@@ -31,19 +31,19 @@ class SuitePaths:
         self._nodes = nodes
         self._callee = callee
         self._scopes = {"__file__": PathScope.SUITE}
-        self._known: dict[int, PathScope] = {}
+        self._by_node: dict[int, PathScope] = {}
         self._is_empty = not any(isinstance(node, ast.Name) and node.id == "__file__" for node in nodes)
         # A name may stand for a path that is made of names which are bound further down.
         while not self._is_empty and self._follow_names():
-            self._known.clear()
+            self._by_node.clear()
 
     def scope(self, node: ast.expr) -> PathScope:
         """Return where the path leads that an expression is; ELSEWHERE if it is none of the suite."""
         if self._is_empty:
             return PathScope.ELSEWHERE
-        if id(node) not in self._known:
-            self._known[id(node)] = self._scope(node)
-        return self._known[id(node)]
+        if id(node) not in self._by_node:
+            self._by_node[id(node)] = self._scope(node)
+        return self._by_node[id(node)]
 
     def _scope(self, node: ast.expr) -> PathScope:
         match node:
