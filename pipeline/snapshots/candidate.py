@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -16,6 +16,7 @@ from filelock import FileLock
 from pipeline.core.build import build_version
 from pipeline.core.versions import all_versions
 from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
 from pipeline.lake.ids import sha256_file, sha256_json
@@ -74,9 +75,11 @@ def make_candidate(
     libraries: Sequence[str],
     period: Period,
     rules: Mapping[str, str],
+    same_code_fails: Collection[Outcome],
     started: datetime | None = None,
 ) -> Candidate:
     """Write the snapshot of a profile from the lake into the folder of candidates; `rules` are hashes by name.
+    The card says by `same_code_fails` of `quality.yaml` why rows do not discriminate.
 
     The same lake and the same last snapshot give the same bytes. The name has the profile, the end of the covered
     period, and the hash of the manifest. A period without an end ends when the refresh `started`, or with the newest
@@ -102,7 +105,7 @@ def make_candidate(
         clean(folder)
         unnamed = folder / f".{name}.{os.getpid()}.tmp"
         try:
-            rows, digest = _write(unnamed, tables, errata.deprecated, profile, period, rules, last)
+            rows, digest = _write(unnamed, tables, errata.deprecated, profile, period, rules, same_code_fails, last)
             path = folder / f"{name}.{digest[:16]}"
             if not path.exists():
                 unnamed.rename(path)
@@ -136,6 +139,7 @@ def _write(
     profile: str,
     period: Period,
     rules: Mapping[str, str],
+    same_code_fails: Collection[Outcome],
     before: Path | None,
 ) -> tuple[dict[str, int], str]:
     """Write the files of a snapshot; return the rows of each configuration and the hash of the manifest."""
@@ -146,7 +150,7 @@ def _write(
     narrow = PublishedRows(folder / DATA, TEXT_COLUMNS)
     # never the current time: the same rows give the same bytes on another day
     end = period.until or _newest(narrow["releases"])
-    for name, text in texts_of(profile, end, narrow, deprecated, files).items():
+    for name, text in texts_of(profile, end, narrow, deprecated, files, same_code_fails).items():
         (folder / name).write_text(text, encoding="utf-8")
         files.append(_entry(folder, folder / name))
     manifest = Manifest(

@@ -32,14 +32,18 @@ class NeedRules(Rule):
     calls: dict[RejectReason, tuple[str, ...]]
     words: dict[str, RejectReason]
     reads: re.Pattern[str]
+    asks: re.Pattern[str]
     opens: tuple[str, ...]
+    modes: tuple[str, ...]
     resources: tuple[str, ...]
     makes_files: frozenset[str]
     urls: tuple[str, ...]
     hosts: tuple[str, ...]
     pairs: tuple[str, ...]
-    intercepts: frozenset[str]
+    intercepts: tuple[str, ...]
     sleeps: tuple[str, ...]
+    bounds: tuple[str, ...]
+    replaces: tuple[str, ...]
     max_sleep_s: float = Field(gt=0)
 
 

@@ -55,13 +55,14 @@ EXAMPLES = Read(
 class Run:
     """One thing to run in one version: a snippet by its id, or, as a PROBE, an API path.
 
-    What is not required only says in which other releases a row is right, where these have environments.
+    One that `is_missed` is refused where its version has no environment. The others are left out there: they say in
+    which further releases a row is right.
     """
 
     subject_id: str
     version: str
     role: VerdictRole
-    is_required: bool = field(default=True, compare=False)
+    is_missed: bool = field(default=True, compare=False)
 
     @property
     def order(self) -> tuple[Version, str, str]:
@@ -83,11 +84,11 @@ def plan_runs(
     """Return every run that a library's instances need, each once, in a fixed order.
 
     A program runs in every release of the library: the rows made from it say where it is right. So do both sides of a
-    migration, which are required in both versions. A path that changed in a way that can be seen by importing it is
-    probed in both releases of the change, and so is the path that it has afterwards. Of a snippet whose source is none
-    of `executable_sources`, the path that a completion hides is probed in every release; required are its version, the
-    release before, and both releases of the change behind it. So is that of a controlled completion, which has no
-    snippet. Other languages than Python are not run.
+    migration. Outside of the versions that a program is written for, its runs are not missed. A path that changed in a
+    way that can be seen by importing it is probed in both releases of the change, and so is the path that it has
+    afterwards. Of a snippet whose source is none of `executable_sources`, the path that a completion hides is probed in
+    every release; missed are the probes in its version, in the release before, and in both releases of the change
+    behind it. So is that of a controlled completion, which has no snippet. Other languages than Python are not run.
     """
     index = _Symbols(symbols)
     by_id = {
@@ -119,9 +120,9 @@ def plan_runs(
         subjects += [(subject, version) for subject in subjects_of(migration) for version in both]
         of_migrations.update(subjects_of(migration))
     runs = {_program_run(subject, version, *span[subject]) for subject, version in subjects if subject in span}
-    required = {*runs, *probes}
+    first = {*runs, *probes}
     further = {
-        Run(path, release["version"], VerdictRole.PROBE, is_required=False)
+        Run(path, release["version"], VerdictRole.PROBE, is_missed=False)
         for path in without_program
         for release in releases
         if index.shows_absence(path, release["version"])
@@ -131,7 +132,7 @@ def plan_runs(
         for subject in of_migrations & span.keys()
         for release in releases
     }
-    return tuple(sorted(required | (further - required), key=lambda run: run.order))
+    return tuple(sorted(first | (further - first), key=lambda run: run.order))
 
 
 def subjects_of(migration: MigrationRow) -> tuple[str, str]:
@@ -140,8 +141,11 @@ def subjects_of(migration: MigrationRow) -> tuple[str, str]:
     return source or migration["snippet_id"], target or migration["target_snippet_id"]
 
 
-def required_versions(releases: Sequence[ReleaseRow], **planned: Any) -> tuple[str, ...]:
-    """Return the versions among the releases that need an environment, in PEP 440 order; the rest is of `plan_runs`."""
+def planned_versions(releases: Sequence[ReleaseRow], **planned: Any) -> tuple[str, ...]:
+    """Return the versions among the releases in which anything is to run, missed or not, in PEP 440 order.
+
+    Each gets an environment. What is planned from is given as to `plan_runs`.
+    """
     needed = {run.version for run in plan_runs(releases, **planned)}
     return tuple(sorted(needed & {release["version"] for release in releases}, key=Version))
 
@@ -149,7 +153,7 @@ def required_versions(releases: Sequence[ReleaseRow], **planned: Any) -> tuple[s
 def _program_run(subject_id: str, version: str, first: str, last: str) -> Run:
     if Version(first) <= Version(version) <= Version(last):
         return Run(subject_id, version, VerdictRole.REFERENCE)
-    return Run(subject_id, version, VerdictRole.OTHER_VERSION, is_required=False)
+    return Run(subject_id, version, VerdictRole.OTHER_VERSION, is_missed=False)
 
 
 def _probes(changes: Iterable[ChangeRow], index: _Symbols) -> Iterator[Run]:

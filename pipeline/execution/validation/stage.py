@@ -73,7 +73,7 @@ def validation_stage(
 ) -> Output:
     """Run what a library's instances need and say how each run came out; the unit is a run.
 
-    A required run in a version without an environment is a reject NO_ENVIRONMENT under the key "subject version". The
+    A run that is missed in a version without an environment is a reject NO_ENVIRONMENT under "subject version". The
     value of an attribute is told only where a change is about it, whose sources then show that it is always the same.
 
     Errors: those of `EnvironmentStore.open`.
@@ -95,7 +95,7 @@ def validation_stage(
         tables["rewrites"],
     )
     by_id |= {row["id"]: row for row in tables["rewrites"]}
-    runs = [run for run in planned if run.version in versions or run.is_required]
+    runs = [run for run in planned if run.version in versions or run.is_missed]
     ready = [run for run in runs if run.version in versions]
     valued = {change["path"] for change in tables["changes"] if change["kind"] == ChangeKind.ATTRIBUTE_VALUE}
     verdicts: list[VerdictRow] = []

@@ -244,7 +244,10 @@ def _checked_candidate(refresh: Refresh, rules: ReleaseCheckRules) -> Publicatio
     began = datetime.fromisoformat(record.began) if record else None
     # A refresh beside this one may come to the same candidate, and move it away while it is read here.
     with placing_lock(places[1], refresh.profile):
-        candidate = make_candidate(lake, *places, refresh.profile, libraries, refresh.period, hashes, began)
+        same_code_fails = resources.rules.quality.same_code_fails
+        candidate = make_candidate(
+            lake, *places, refresh.profile, libraries, refresh.period, hashes, same_code_fails, began
+        )
         last = places[1] / refresh.profile / candidate.last if candidate.last else None
         comparison = compare_snapshots(last, candidate.path) if last else None
         weighed = weigh(_publication(resources, lake, libraries, candidate, last, comparison), rules)

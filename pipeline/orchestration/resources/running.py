@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from pipeline.execution.environments.stage import environments_stage
-from pipeline.execution.validation.runs import EXAMPLES, SYMBOLS, required_versions
+from pipeline.execution.validation.runs import EXAMPLES, SYMBOLS, planned_versions
 from pipeline.execution.validation.stage import validation_stage
 from pipeline.families.completions_and_migrations.mutation_scores import mutation_scores_stage
 from pipeline.families.functions.stage import functions_stage
@@ -39,7 +39,7 @@ IN_ENVIRONMENTS = (
 def build_environments(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
     """Run the environments stage for the releases in which something is to be run."""
     tables: Mapping[str, Any] = LakeTables(lake, library, IN_ENVIRONMENTS, {"symbols": SYMBOLS, "snippets": EXAMPLES})
-    requested = required_versions(**tables, executable_sources=resources.rules.validation.executable_sources)
+    requested = planned_versions(**tables, executable_sources=resources.rules.validation.executable_sources)
     stored = lake.read("environments", library) if progress else ()
     return environments_stage(
         {"releases": tables["releases"], "environments": stored}, requested, resources.environments, progress

@@ -287,7 +287,7 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
         "evidence": proof.evidence if _is_reached(instance) else Evidence.STATIC,
         "neighbour_version": proof.neighbour_version,
         "neighbour_outcome": proof.neighbour_outcome,
-        "versions": passing_versions(facts.runs, subject, facts.versions),
+        "versions": passing_versions(_runs_of_code(reviewed, facts), subject, facts.versions),
         # Where what is asked for did not change, the program fails elsewhere because of something that it shows.
         "discriminating": proof.neighbour_outcome in facts.reviews.rules.same_code_fails
         and _hides_change(instance, facts)
@@ -297,6 +297,11 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
         if tried and tried["neighbour_version"] == proof.neighbour_version
         else None,
     }
+
+
+def _runs_of_code(reviewed: Reviewed[Any], facts: _AcceptanceInputs) -> Runs:
+    """Return the runs of the code that is published; what a person edited was run in few releases."""
+    return Runs(()).over(reviewed.runs) if reviewed.runs else facts.runs
 
 
 def _displays_itself(code: str, name: str) -> bool:
@@ -434,7 +439,7 @@ def _migration(original: MigrationRow, facts: _AcceptanceInputs) -> PublishedMig
         "source_in_target": source_in_target,
         "target_in_target": own_run["outcome"],
         "target_in_source": facts.runs.outcome(target, version),
-        "versions": passing_versions(facts.runs, target, facts.versions),
+        "versions": passing_versions(_runs_of_code(reviewed, facts), target, facts.versions),
         "target_lock_id": own_run["lock_id"],
         "discriminating": True,
         "mutants": score["mutants"] if score else None,

@@ -10,6 +10,8 @@ from msgspec import convert
 from packaging.version import Version
 
 from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.functions import FunctionRun
+from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.family import InstanceFamily
@@ -56,11 +58,13 @@ class Proofs:
         for verdict in read_with_drafted(lake, "verdicts", library):
             self._verdicts[verdict["subject_id"]].append((verdict["subject_id"], verdict))
         for run in lake.read("problem_runs", library, one_of("problem_id", values("id")), ("problem_id", *_OF_RUN)):
-            self._verdicts[run["problem_id"]].append((run["role"], run))
+            if run["role"] != ProblemRun.OTHER_RELEASE:
+                self._verdicts[run["problem_id"]].append((run["role"], run))
         for of_function in lake.read(
             "function_runs", library, one_of("function_id", values("id")), ("function_id", *_OF_RUN)
         ):
-            self._verdicts[of_function["function_id"]].append((of_function["role"], of_function))
+            if of_function["role"] != FunctionRun.OTHER_RELEASE:
+                self._verdicts[of_function["function_id"]].append((of_function["role"], of_function))
         is_built = one_of("outcome", (EnvironmentOutcome.BUILT,))
         built = {row["version"] for row in lake.read("environments", library, is_built, ("version",))}
         self.built = sorted(built, key=Version)
@@ -92,7 +96,7 @@ class Proofs:
         return Document(version, path, str(rows[0]["docstring"])[:_LONGEST], url)
 
     def runs(self, family: InstanceFamily, row: AnyRow) -> tuple[RunLog, ...]:
-        """Return the runs of an instance's code, and the probes of its API."""
+        """Return the runs of an instance's code, and the probes of its API, in the releases that it is about."""
         if "outcomes" in row:
             ended = zip(row["releases"], row["outcomes"], strict=True)
             return tuple(RunLog("program", version, str(outcome), None, None) for version, outcome in ended)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ import yaml
 from more_itertools import first
 
 from pipeline.core.vocabularies.evaluation import View
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.families.all_families import INSTANCE_TABLES, INSTANCES
 from pipeline.lake.rows import AnyRow, Configurations, ReleaseRow
 from pipeline.lake.schema import Column, table
@@ -39,10 +40,13 @@ _SIZES = (
 """The Hub's size categories by upper limit."""
 
 
-def card_text(profile: str, tables: Configurations, files: Sequence[Entry]) -> str:
+def card_text(
+    profile: str, tables: Configurations, files: Sequence[Entry], same_code_fails: Collection[Outcome]
+) -> str:
     """Return the dataset card: metadata for the Hub, meaning of the rows, their counts, sources, licences and limits.
 
-    Each Parquet file in `files` is a configuration, and its folder is the split.
+    Each Parquet file in `files` is a configuration, and its folder is the split. `same_code_fails` is the rule of this
+    name in `quality.yaml`.
     """
     by_config = splits(files)
     configs = {config: table(str(first(by_split.values()).table)) for config, by_split in by_config.items()}
@@ -59,7 +63,11 @@ def card_text(profile: str, tables: Configurations, files: Sequence[Entry]) -> s
         structs={config: declared.types for config, declared in configs.items()},
         vocabularies=vocabularies(configs.values()),
         views=list(View),
-        counts={family.table: family_counts(family, rows) for family in INSTANCES if (rows := tables[family.table])},
+        counts={
+            family.table: family_counts(family, rows, same_code_fails)
+            for family in INSTANCES
+            if (rows := tables[family.table])
+        },
         families={family: _family(tables[family]) for family in INSTANCE_TABLES if tables[family]},
         releases=_release_lines(tables["releases"]),
         licences=_licences(tables),
@@ -155,15 +163,16 @@ def texts_of(
     tables: PublishedRows,
     deprecated: Mapping[str, Sequence[AnyRow]],
     files: Sequence[Entry],
+    same_code_fails: Collection[Outcome],
 ) -> dict[str, str]:
     """Return the texts of a snapshot by path; equal tables and files give equal texts.
 
     `tables` has the columns TEXT_COLUMNS of the rows by configuration, `deprecated` the deprecated rows, `files` the
-    Parquet files, and `end` is that of the covered period.
+    Parquet files, and `end` is that of the covered period; `same_code_fails` is as in `card_text`.
     """
     quoted = tables.and_also(deprecated)
     return {
         "ATTRIBUTION.md": attribution_text(quoted),
-        "README.md": card_text(profile, tables, files),
+        "README.md": card_text(profile, tables, files, same_code_fails),
         CROISSANT: croissant_text(profile, end, quoted, files, canary_of(tables)),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import cast
@@ -20,10 +20,6 @@ from pipeline.lake.rows import (
     PublishedFunctionRow,
     PublishedProblemRow,
 )
-
-MISSING = frozenset({Outcome.API_MISSING, Outcome.SIGNATURE_MISMATCH})
-"""How a run ends where the release lacks an API or a parameter: `same_code_fails` of `curation_rules/quality.yaml`."""
-
 
 _Weighed = PublishedCompletionRow | PublishedControlledCompletionRow | PublishedProblemRow | PublishedFunctionRow
 """Rows of which acceptance decides whether they discriminate; in other families all do, or none is asked to."""
@@ -52,12 +48,15 @@ class FamilyCounts:
         return f"{part / self.every:.0%}"
 
 
-def family_counts(family: InstanceFamily, rows: Sequence[AnyRow]) -> FamilyCounts:
-    """Count the rows of a family by view, and those that do not discriminate by reason, in the vocabulary's order."""
+def family_counts(family: InstanceFamily, rows: Sequence[AnyRow], same_code_fails: Collection[Outcome]) -> FamilyCounts:
+    """Count the rows of a family by view, and those that do not discriminate by reason, in the vocabulary's order.
+
+    `same_code_fails` are the outcomes by which a run of one program tells two releases apart.
+    """
     days = sorted(day for row in rows if (day := family.day_of(row)))
     apart = [row for row in rows if row[DISCRIMINATING]] if family.has_discriminating else rows
     others = (cast(_Weighed, row) for row in rows if not row[DISCRIMINATING]) if family.has_discriminating else ()
-    reasons = Counter(map(_reason, others))
+    reasons = Counter(_reason(row, same_code_fails) for row in others)
     return FamilyCounts(
         every=len(rows),
         discriminating=len(apart),
@@ -71,8 +70,8 @@ def family_counts(family: InstanceFamily, rows: Sequence[AnyRow]) -> FamilyCount
     )
 
 
-def _reason(row: _Weighed) -> NotDiscriminating:
-    """Return why a row does not discriminate, by what acceptance stored in it."""
+def _reason(row: _Weighed, same_code_fails: Collection[Outcome]) -> NotDiscriminating:
+    """Return the first reason that fits the columns of a row; acceptance stores none, so what is left is the last."""
     if row["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED and row["change_id"] is None:
         return NotDiscriminating.API_UNCHANGED
     # Of problems and functions, `evidence` says whether the run shows that the version decides.
@@ -82,7 +81,7 @@ def _reason(row: _Weighed) -> NotDiscriminating:
         return NotDiscriminating.NOT_RUN
     if outcome == Outcome.PASSED:
         return NotDiscriminating.PASSES
-    decides = row["evidence"] == Evidence.EXECUTED if is_own_run else outcome in MISSING
+    decides = row["evidence"] == Evidence.EXECUTED if is_own_run else outcome in same_code_fails
     if not decides:
         return NotDiscriminating.OTHER_FAILURE
     # Acceptance weighs what a line or block of a completion hides; of all others only the name is left.

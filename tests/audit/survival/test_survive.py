@@ -24,7 +24,7 @@ from tests.audit.survival.published import completion, environment, example, rel
 from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.index_server import Index
-from tests.snapshots.lakes import fill, tables
+from tests.snapshots.lakes import SAME_CODE_FAILS, fill, tables
 
 USE = "from lib import double\ndouble(2)\n"
 RIGHT = example("right", USE, ("from lib import double\n", None), ("double(2)\n", "4\n"))
@@ -323,6 +323,8 @@ def test_the_next_snapshot_holds_what_was_run_before_its_period_ended(
     lake.write("survivals", LIBRARY, [*lake.read("survivals", LIBRARY), *looked])
     assert len({row["day"] for row in lake.read("survivals", LIBRARY)}) == 2
     period = Period(None, datetime(2025, 1, 1, tzinfo=UTC))
-    candidate = make_candidate(lake, tmp_path / "candidates", tmp_path / "snapshots", "m", [LIBRARY], period, {})
+    candidate = make_candidate(
+        lake, tmp_path / "candidates", tmp_path / "snapshots", "m", [LIBRARY], period, {}, SAME_CODE_FAILS
+    )
     assert [one["day"] for one in read_parquet(candidate.path / "data" / "survivals.parquet")] == ["2020-02-02"]
     assert "What still passes" in (candidate.path / "README.md").read_text()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from pipeline.core.vocabularies.review import RejectReason
@@ -58,6 +61,47 @@ UNMET: dict[str, tuple[str, RejectReason]] = {
     "the display": ("import os\nif 'DISPLAY' in os.environ:\n    assert demo.show()", RejectReason.NEEDS_DISPLAY),
     "another owner": ("import os\nos.chown('/tmp/a', 0, 0)\nassert demo.owner('/tmp/a')", RejectReason.NEEDS_ROOT),
     "the user": ("from os import geteuid\nassert demo.may_write() == (geteuid() == 0)", RejectReason.NEEDS_ROOT),
+    "an annotated name": (
+        "from pathlib import Path\nDATA: Path = Path(__file__).parent / 'data'\nassert demo.take(DATA)",
+        FILES,
+    ),
+    "a name in an expression": (
+        "from pathlib import Path\nassert demo.take(data := Path(__file__).parent / 'data') and demo.use(data)",
+        FILES,
+    ),
+    "an attribute of a class": (
+        "from pathlib import Path\nclass TestIt:\n    DATA = Path(__file__).parent / 'data'\n"
+        "    def test(self):\n        assert demo.take(self.DATA)",
+        FILES,
+    ),
+    "an annotated attribute of a class": (
+        "from pathlib import Path\nclass TestIt:\n    DATA: Path = Path(__file__).parent / 'data'\n"
+        "    def test(self):\n        assert demo.take(self.DATA)",
+        FILES,
+    ),
+    "a file that is not empty": ("assert not open('a.txt').read()", FILES),
+    "a file that has to be": ("from pathlib import Path\nassert Path('a.txt').exists()", FILES),
+    "a relative path of pathlib twice": (
+        "from pathlib import Path\nassert Path('a.txt').read_text() == Path('a.txt').read_text()",
+        FILES,
+    ),
+    "a relative path written in two ways": ("assert open('a.txt').read() == open('./a.txt').read()", FILES),
+    "a text that is no mode": ("import flask\nassert flask.send_file('a.txt', 'text/xml')", FILES),
+    "a compressed archive": ("import tarfile\nassert tarfile.open('a.tar.xz', 'r:xz')", FILES),
+    "a method of a name that mocks have": (
+        "import requests\nassert demo.client.patch('/a')\nassert requests.get('https://example.com').ok",
+        NETWORK,
+    ),
+    "a method of HTTP": ("import requests\nrequests.patch('/a')\nrequests.get('https://example.com')", NETWORK),
+    "a sleep that is awaited beside a time-out": (
+        "import asyncio\nasync def wait():\n    await asyncio.sleep(60)\nasync def f():\n    await wait()\n"
+        "    await asyncio.wait_for(wait(), 1)\nassert f",
+        RejectReason.TOO_SLOW,
+    ),
+    "another function that is patched": (
+        "import time\nfrom unittest import mock\nmock.patch('demo.sleep')\ntime.sleep(60)\nassert demo",
+        RejectReason.TOO_SLOW,
+    ),
     "a long sleep": ("import time\ntime.sleep(60)\nassert demo.done()", RejectReason.TOO_SLOW),
     "many sleeps": (
         "import asyncio, time\nPAUSE = 3\ntime.sleep(PAUSE)\nasync def f():\n    await asyncio.sleep(2.5)\nassert f",
@@ -87,6 +131,43 @@ MET: dict[str, str] = {
     "answers of a mock": "import requests, responses\nassert requests.get('http://example.com').ok",
     "a database": "import sqlite3\nassert sqlite3.connect('a.db')",
     "a URL that is parsed": "from urllib.parse import urlsplit\nassert urlsplit('http://example.com').port is None",
+    "a file that must not exist": "from pathlib import Path\nassert not Path('a.txt').exists()",
+    "a file that comes": "from pathlib import Path\nassert not Path('a').exists()\ndemo.run()\nassert open('a').read()",
+    "a path below the suite that must not exist": (
+        "from pathlib import Path\nassert not Path(__file__).parent.joinpath('a').is_file()"
+    ),
+    "a file that is written by its name": "name = 'a.csv'\nopen(name, 'w').close()\nassert open(name).read() == ''",
+    "a file that other code writes by its name": "name = 'a.csv'\ndf.to_csv(name)\nassert open(name).read()",
+    "a path that is written in two ways": "df.to_csv('a.csv')\nassert open('./a.csv').read()",
+    "a mode that is not stated": "open('a.txt', mode=demo.mode).close()",
+    "a path that is opened to write": "from pathlib import Path\nwith Path('a').open('w') as f:\n    f.write('a')",
+    "a transport of a mock": (
+        "import httpx, requests\nt = httpx.MockTransport(demo.answer)\nassert requests.get('http://example.com').ok"
+    ),
+    "a patch of a module": (
+        "import unittest.mock, requests\nunittest.mock.patch('requests.get')\nrequests.get('http://example.com')"
+    ),
+    "a sleep that is cut short": "import asyncio\nasync def f():\n    await asyncio.wait_for(asyncio.sleep(60), 1)",
+    "a sleep in a block that ends": (
+        "import asyncio\nasync def f():\n    async with asyncio.timeout(1):\n        await asyncio.sleep(60)"
+    ),
+    "a sleep of a task": "import asyncio\nasync def f():\n    asyncio.create_task(asyncio.sleep(60)).cancel()",
+    "a sleep of a function that is cut short": (
+        "import asyncio\nasync def wait():\n    await asyncio.sleep(60)\nasync def f():\n"
+        "    await asyncio.wait_for(wait(), 1)"
+    ),
+    "a sleep that is replaced": (
+        "import time\ndef test(monkeypatch):\n    monkeypatch.setattr(time, 'sleep', print)\n    time.sleep(60)"
+    ),
+    "a sleep that is replaced by its path": (
+        "import time\ndef test(monkeypatch):\n    monkeypatch.setattr('time.sleep', print)\n    time.sleep(60)"
+    ),
+    "a sleep that is patched": (
+        "import time\nfrom unittest import mock\n@mock.patch('time.sleep')\ndef test(_):\n    time.sleep(60)"
+    ),
+    "a sleep of a module that is patched": (
+        "import time\nfrom unittest.mock import patch\nwith patch.object(demo.time, 'sleep'):\n    time.sleep(60)"
+    ),
     "a short sleep": "import time\ntime.sleep(1)\nassert demo.done()",
     "a wait that is not stated": "import time\ntime.sleep(wait)\nassert demo.done()",
 }
@@ -103,6 +184,22 @@ def test_a_program_that_needs_more_than_the_sandbox_has_is_refused(name: str) ->
 @pytest.mark.parametrize("name", MET)
 def test_a_program_that_has_what_it_needs_is_none_of_them(name: str) -> None:
     refuse_unmet(MET[name], RULE.needs)
+
+
+LONG: dict[str, str] = {
+    "a chain of calls": "demo.take()" + ".then(x)" * 40,
+    "a chain of a path": "from pathlib import Path\npath = Path(__file__)" + ".then(x)" * 40,
+    "many operands": "path = __file__ + " + " + ".join(f"part_{number}" for number in range(60)),
+    "calls in calls": "path = " + "demo.take(" * 40 + "__file__" + ")" * 40,
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_each_expression_is_followed_once(name: str) -> None:
+    """Each doubling of the time for one more part would take longer than anybody waits."""
+    script = "import sys\nfrom tests.corpus.own_tests.suites import RULE\n"
+    script += "from pipeline.corpus.own_tests.needs import refuse_unmet\nrefuse_unmet(sys.argv[1], RULE.needs)\n"
+    assert subprocess.run([sys.executable, "-c", script, LONG[name]], timeout=60).returncode == 0
 
 
 @pytest.mark.parametrize(

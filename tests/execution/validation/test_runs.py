@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pipeline.core.vocabularies.running import VerdictRole as Role
-from pipeline.execution.validation.runs import Run, plan_runs, required_versions
+from pipeline.execution.validation.runs import Run, plan_runs, planned_versions
 from pipeline.lake.rows import ChangeRow, CompletionRow, SnippetRow, SymbolRow
 from tests.quality.flags.world import EXECUTABLE_SOURCES
 
@@ -52,6 +52,7 @@ def test_code_of_a_codemod_runs_in_every_release_and_in_both_of_its_migration() 
     rewrites: list[Any] = [{"id": "r", "version": "3.0"}]
     planned = plan_runs(releases("1.0"), SNIPPETS, [], [migration], [], [], EXECUTABLE_SOURCES, rewrites=rewrites)
     assert Run("r", "1.0", Role.OTHER_VERSION) in planned
+    assert {(run.role, run.is_missed) for run in planned} == {(Role.REFERENCE, True), (Role.OTHER_VERSION, False)}
     assert [run for run in planned if run.version != "1.0"] == [
         Run("r", "2.0", Role.OTHER_VERSION),
         Run("s", "2.0", Role.REFERENCE),
@@ -98,7 +99,7 @@ def test_what_has_no_program_is_probed_in_every_release_that_would_show_it(of_de
         *([], [], symbols, EXECUTABLE_SOURCES),
         controlled_completions=[] if of_dependent else [row],
     )
-    assert [(run, run.is_required) for run in runs] == [
+    assert [(run, run.is_missed) for run in runs] == [
         (Run("lib.Box.f", version, Role.PROBE), required)
         for version, required in (("1.0", True), ("2.0", True), ("3.0", False), ("5.0", False))
     ]
@@ -177,7 +178,7 @@ def test_every_release_needs_an_environment_if_there_is_a_program() -> None:
     held, found = releases("2.8", "2.9", "2.10"), [snippet("f", "2.9", "2.9", "github")]
     tables: dict[str, Any] = dict.fromkeys(("completions", "migrations", "changes", "symbols"), ())
     wanted = [
-        required_versions(held, snippets=snippets, executable_sources=EXECUTABLE_SOURCES, **tables)
+        planned_versions(held, snippets=snippets, executable_sources=EXECUTABLE_SOURCES, **tables)
         for snippets in ([snippet("a", "2.10", "2.10")], found)
     ]
     assert wanted == [("2.8", "2.9", "2.10"), ()]

@@ -11,7 +11,7 @@ from pipeline.execution.environments.stage import environments_stage
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.validation.rules import ValidationRules
-from pipeline.execution.validation.runs import required_versions
+from pipeline.execution.validation.runs import planned_versions
 from pipeline.execution.validation.stage import Runner, validation_stage
 from pipeline.lake.rows import ChangeRow, MigrationRow
 from pipeline.lake.schema import table
@@ -87,7 +87,7 @@ def prove(index: Index, root: Path, sandbox: Sandbox, rules: ValidationRules) ->
     rows = tables()
     built = environments_stage(
         {"releases": rows["releases"], "environments": []},
-        required_versions(**rows, executable_sources=rules.executable_sources),
+        planned_versions(**rows, executable_sources=rules.executable_sources),
         store,
     )
     return validation_stage(

@@ -421,6 +421,20 @@ def test_of_lines_of_one_api_that_came_the_one_that_shows_most_is_published() ->
     assert [(reject.key, reject.reason) for reject in rejects] == [(line["id"], RejectReason.NEAR_DUPLICATE)]
 
 
+@pytest.mark.parametrize("level", [Granularity.LINE, Granularity.BLOCK, Granularity.TOKEN])
+def test_hidden_code_that_uses_two_apis_is_published_once_with_the_surest_label(level: Granularity) -> None:
+    """Two names of one program are two questions, so that both are published."""
+    known = world()
+    row = known.one("completions", "2.0")
+    shown = {"granularity": level, "masked_code": f"{MASKS[level]}\n# 2.0\n", "code": f"{row['answer']}\n# 2.0\n"}
+    first: Any = {**row, **shown}
+    unsure: Any = {**first, "id": "0", "path": "lib.other", "change_id": None, "libevolutioneval_tag": "unchanged"}
+    known.completions[:] = [unsure, first]
+    known.drafts.append({**next(each for each in known.drafts if each["subject_id"] == row["id"]), "subject_id": "0"})
+    refused = [(reject.key, reject.reason) for reject in accept(known).rejects]
+    assert refused == ([] if level == Granularity.TOKEN else [("0", RejectReason.NEAR_DUPLICATE)])
+
+
 def test_a_line_is_refused_whose_call_the_visible_code_has() -> None:
     known = world()
     name = known.one("completions", "1.1")
@@ -861,6 +875,34 @@ def test_an_edited_version_brings_its_release_with_it() -> None:
     release = next(release for release in made.releases if release["version"] == "1.0")
     assert (row["version"], row["previous_version"], row["release_time"]) == ("1.0", "0.9", release["release_time"])
     assert (row["evidence"], row["neighbour_version"]) == (Evidence.EXECUTED, "0.9")
+
+
+def test_an_edit_is_right_in_no_release_but_those_of_its_own_runs() -> None:
+    """What came out in further releases, came out of the code before the edit."""
+    made = world().with_run(NEW["id"], "0.9", Outcome.PASSED)
+    instance = made.one("completions", "2.0")
+    own = [edit_run(NEW["id"], "2.0", Outcome.PASSED), edit_run(NEW["id"], "1.1", Outcome.API_MISSING)]
+    masked = edits(masked_code=instance["masked_code"] + "print(2)\n")
+    edit = review(made, instance, [], DecisionKind.EDIT, edits=masked, runs=own)
+    kept = published(accept(made), "published_completions", "2.0")
+    changed = published(accept(made, reviews=[edit]), "published_completions", "2.0")
+    assert (kept["versions"], changed["versions"]) == (["0.9", "2.0"], ["2.0"])
+
+
+def test_an_edited_migration_is_right_in_no_release_but_those_of_its_own_runs() -> None:
+    made = world().with_run(NEW["id"], "0.9", Outcome.PASSED)
+    instance = next(row for row in made.migrations if row["target_version"] == "2.0")
+    runs = [
+        edit_run(instance["snippet_id"], instance["version"], Outcome.PASSED),
+        edit_run(instance["snippet_id"], "2.0", Outcome.API_MISSING),
+        edit_run(instance["target_snippet_id"], instance["version"], Outcome.API_MISSING),
+        edit_run(instance["target_snippet_id"], "2.0", Outcome.PASSED),
+    ]
+    code = edits(target_code=instance["target_code"] + "print(x)\n")
+    edit = review(made, instance, [], DecisionKind.EDIT, edits=code, runs=runs)
+    outputs = accept(made), accept(made, reviews=[edit])
+    rows = [row for output in outputs for row in output.tables["published_migrations"] if row["id"] == instance["id"]]
+    assert [row["versions"] for row in rows] == [["0.9", "2.0"], ["2.0"]]
 
 
 @pytest.mark.parametrize(("column", "mutants"), [("source_code", 8), ("target_code", None)])

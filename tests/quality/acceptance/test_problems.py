@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.annotation import DecisionKind
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
@@ -17,12 +19,14 @@ from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.problems import problems_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
+from pipeline.quality.flags.reviews import reviewed_content
 from tests.families.completions_and_migrations.rows import LIBRARY, releases, symbol
 from tests.families.problems.examples import DRAFTING, MUTATION
 from tests.families.problems.rows import SNIPPET, problem, run
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 RELEASES = releases("1.0", "1.1")
+RELEASES_OF = {row["version"]: {name: row[name] for name in ("version", "release_time")} for row in RELEASES}
 SYMBOLS = [symbol(f"lib.{name}", "1.1") for name in ("take", "strip", "strip_iter", "chunked")]
 LEAST = load(RULES / "problems.yaml", ProblemRules)
 PASSED, MISSING, FAILED = Outcome.PASSED, Outcome.API_MISSING, Outcome.FAILED_ASSERTION
@@ -32,6 +36,9 @@ V, H, E, C, M, T, A, R = (
     ProblemRun.OTHER_ANY_API,
     ProblemRun.REFERENCE_ELSEWHERE,
 )  # fmt: skip
+
+_OF_EDIT = ("version", "outcome", "python", "lock_id", "detail", "code", "statements", "executed")
+"""What a run of edited code has of a run."""
 
 
 def accept(
@@ -43,17 +50,23 @@ def accept(
     **columns: Any,
 ) -> Output:
     rows = [*(run(role, outcome, executed, statements) for role, outcome in runs.items()), *others]
-    snippets = [SNIPPET | {"licence": licence}]
+    return accept_all([problem(**columns)], rows, licence=licence)
+
+
+def accept_all(
+    problems: Sequence[Any], runs: Sequence[Any], reviews: Sequence[Any] = (), licence: str | None = "MIT"
+) -> Output:
+    """Run acceptance and check that what it publishes fits the declared table."""
     output = problems_acceptance_stage(
         {
-            "problems": [problem(**columns)],
-            "problem_runs": rows,
-            "snippets": snippets,
+            "problems": list(problems),
+            "problem_runs": list(runs),
+            "snippets": [SNIPPET | {"licence": licence}],
             "symbols": SYMBOLS,
             "releases": RELEASES,
             "published_changes": [],
             "flags": [],
-            "reviews": [],
+            "reviews": list(reviews),
         },
         QUALITY,
         LEAST,
@@ -108,6 +121,34 @@ def test_runs_in_other_releases_say_where_it_is_right_and_decide_nothing() -> No
     others += [run(ProblemRun.OTHER_RELEASE, MISSING) | {"version": "1.0"}]
     (row,) = accept({V: PASSED, H: PASSED, R: MISSING}, others=others).tables["published_problems"]
     assert (row["versions"], row["other_code"]) == (["1.1", "1.2"], R)
+
+
+def test_a_problem_that_a_person_edited_is_right_where_its_own_runs_are() -> None:
+    """What came out in other releases, came out of the code before the edit."""
+    known = [run(role, outcome) for role, outcome in {V: PASSED, H: PASSED, R: MISSING}.items()]
+    known += [run(ProblemRun.OTHER_RELEASE, PASSED) | {"version": "1.2"}]
+    own = [
+        {"subject": str(each["role"]), **{name: each[name] for name in _OF_EDIT}}
+        for each in known
+        if each["role"] != ProblemRun.OTHER_RELEASE
+    ]
+    edit: Any = {
+        "instance_id": "p",
+        "library": LIBRARY,
+        "family": Family.PROBLEM,
+        "content": reviewed_content(Family.PROBLEM, problem(), None),
+        "flags": [],
+        "kind": DecisionKind.EDIT,
+        "objection": None,
+        "edits": [{"name": "solution", "value": "    return list(items)\n"}],
+        "runs": own,
+        "annotators": 1,
+    }
+    table("reviews").check(edit)
+    (before,) = accept_all([problem()], known).tables["published_problems"]
+    (row,) = accept_all([problem()], known, [edit]).tables["published_problems"]
+    assert (row["review_status"], row["solution"]) == (ReviewStatus.EDITED, "    return list(items)\n")
+    assert (before["versions"], row["versions"]) == (["1.1", "1.2"], ["1.1"])
 
 
 REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
@@ -246,6 +287,18 @@ def test_of_problems_about_one_api_the_one_with_most_arguments_is_published(case
     rows = [row["id"] for row in output.tables["published_problems"]]
     assert rows == (["p", "q"] if kept is None else [kept])
     assert [each.reason for each in output.rejects] == [RejectReason.NEAR_DUPLICATE] * (2 - len(rows))
+
+
+@pytest.mark.parametrize(("name", "kept"), [("chunked", "later"), ("strip", "earlier")])
+def test_one_task_in_two_releases_is_published_once(name: str, kept: str) -> None:
+    """In the last one, unless it tells releases apart in the other only: here a name that anybody would write."""
+    columns = {"path": f"lib.{name}", "target_entity": name, "problem": "Cut both ends.\n\nWrite it."}
+    earlier = problem(id="earlier", **columns) | RELEASES_OF["1.0"]
+    later = problem(id="later", **columns) | RELEASES_OF["1.1"]
+    runs = [run(role, outcome) for role, outcome in {V: PASSED, H: PASSED, R: MISSING}.items()]
+    output = accept_all([earlier, later], [row | {"problem_id": key} for row in runs for key in ("earlier", "later")])
+    assert [row["id"] for row in output.tables["published_problems"]] == [kept]
+    assert [(each.key != kept, each.reason) for each in output.rejects] == [(True, RejectReason.NEAR_DUPLICATE)]
 
 
 def test_a_published_row_has_its_source() -> None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.problems import ProblemRun
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Granularity
+from pipeline.lake.tables import Lake
 from pipeline.quality.all_rules import CurationRules
 from pipeline.quality.annotation.leaks import leak_of
-from pipeline.quality.annotation.planned_runs import checks_of
+from pipeline.quality.annotation.planned_runs import checks_of, planned
+from tests.families.completions_and_migrations.rows import LIBRARY
+from tests.families.problems.rows import problem, run
 
 RULES = CurationRules.read()
 
@@ -57,6 +63,14 @@ def test_an_edit_gives_no_name_away_and_keeps_its_mask(changed: dict[str, str], 
     leak = leak_of(Family.COMPLETION, COMPLETION | changed, changed, RULES)
     assert (leak is None) == (problem is None)
     assert re.search(problem or "", leak or "")
+
+
+def test_an_edited_problem_runs_where_versions_are_set_apart_and_in_no_further_release(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    roles = ProblemRun.VISIBLE, ProblemRun.HIDDEN, ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_RELEASE
+    lake.write("problem_runs", LIBRARY, [run(role, Outcome.PASSED) for role in roles])
+    runs = planned(lake, Family.PROBLEM, problem(), problem(solution="    return list(items)\n"), RULES)
+    assert [each.subject for each in runs] == [str(role) for role in roles[:3]]
 
 
 def test_code_to_be_migrated_hides_nothing() -> None:

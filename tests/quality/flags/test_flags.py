@@ -250,6 +250,18 @@ def test_a_problem_with_an_unstable_run_is_flagged() -> None:
     assert flaky == "reference_elsewhere in 2.0: passed, then timed_out"
 
 
+@pytest.mark.parametrize(
+    ("table_name", "key", "kinds"),
+    [("problem_runs", "problem_id", {FlagKind.NOT_DISCRIMINATING}), ("function_runs", "function_id", set())],
+)
+def test_a_run_in_a_release_that_a_row_is_not_about_raises_no_flag(
+    table_name: str, key: str, kinds: set[FlagKind]
+) -> None:
+    row = PROBLEM | {"code": "x = 1\n", "description": "Say it.", "core_token": "fetch", "redacted": False}
+    ran = {key: "q", "version": "7.0", "role": "other_release", "outcome": Outcome.FLAKY, "detail": "passed, then not"}
+    assert of_family(table_name.replace("_runs", "s"), row, **{table_name: [ran]}).keys() == kinds
+
+
 def test_a_rename_as_sure_as_the_rule_asks_is_not_flagged() -> None:
     sure = RENAMED | {"confidence": FLAGS.rename_unsure.below_confidence}
     assert flagged(clear().but(changes=[sure])) == set()

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.snapshots import NotDiscriminating
 from pipeline.families.all_families import BY_NAME
-from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.snapshots.description.views import MISSING, FamilyCounts, family_counts
+from pipeline.snapshots.description.views import FamilyCounts, family_counts
+from tests.snapshots.lakes import SAME_CODE_FAILS
 
 CHANGED = {"discriminating": False, "libevolutioneval_tag": "modified", "change_id": "change"}
 COMPLETION = CHANGED | {"granularity": "token", "neighbour_outcome": "api_missing", "evidence": "executed"}
@@ -23,15 +23,20 @@ UNCHANGED = {"libevolutioneval_tag": "unchanged", "change_id": None}
 
 
 def counts(rows: list[dict[str, Any]]) -> FamilyCounts:
-    return family_counts(BY_NAME[Family.COMPLETION], rows)
+    return family_counts(BY_NAME[Family.COMPLETION], rows, SAME_CODE_FAILS)
 
 
 def first_day(year: int) -> datetime:
     return datetime(year, 1, 1, tzinfo=UTC)
 
 
-def test_what_a_run_must_lack_is_what_the_rules_of_acceptance_say() -> None:
-    assert load(RULES / "quality.yaml", QualityRules).same_code_fails == MISSING
+def test_which_failures_count_is_what_the_rules_say() -> None:
+    row = COMPLETION | {"neighbour_outcome": "failed_assertion"}
+    reasons = [
+        [*family_counts(BY_NAME[Family.COMPLETION], [row], rule).reasons]
+        for rule in (SAME_CODE_FAILS, {Outcome.FAILED_ASSERTION})
+    ]
+    assert reasons == [[NotDiscriminating.OTHER_FAILURE], [NotDiscriminating.NAME_KNOWN]]
 
 
 @pytest.mark.parametrize(
@@ -77,5 +82,5 @@ def test_half_of_the_rows_lie_after_the_middle() -> None:
 
 
 def test_without_the_column_every_row_is_in_the_discriminating_view() -> None:
-    found = family_counts(BY_NAME[Family.SCENE], [{"created_time": None}])
+    found = family_counts(BY_NAME[Family.SCENE], [{"created_time": None}], SAME_CODE_FAILS)
     assert (found.every, found.discriminating, found.oldest, found.newest) == (1, 1, None, None)

@@ -34,7 +34,7 @@ from pipeline.snapshots.release_checks.rules import Least, Most, ReleaseCheckRul
 from pipeline.snapshots.snapshot import place
 from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY
-from tests.snapshots.lakes import candidates, demo_lake, tables
+from tests.snapshots.lakes import SAME_CODE_FAILS, candidates, demo_lake, tables
 
 STAGES = [name for names in GROUPS.values() for name in names]
 SHIPPED = read_release_check_rules(RULES, STAGES)
@@ -42,7 +42,7 @@ SMALL = SHIPPED.model_copy(update={"least": 1})
 
 
 def candidate_in(lake: Lake, snapshots: Path) -> Candidate:
-    return make_candidate(lake, candidates(lake), snapshots, "mine", [LIBRARY], Period(), {})
+    return make_candidate(lake, candidates(lake), snapshots, "mine", [LIBRARY], Period(), {}, SAME_CODE_FAILS)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.validation.rules import ValidationRules
-from pipeline.execution.validation.runs import plan_runs, required_versions
+from pipeline.execution.validation.runs import plan_runs, planned_versions
 from pipeline.execution.validation.stage import Runner, validation_stage
 from pipeline.lake.rows import EnvironmentRow, SnippetRow, VerdictRow
 from pipeline.lake.schema import table
@@ -107,7 +107,7 @@ def prove(
     shipped = environment_rules().model_copy(update={"gaps": (), "interpreters_tried": 1})
     store = EnvironmentStore(root, index_url=index.simple, rules=shipped, workers=2, sandbox=sandbox)
     rules = load(RULES / "validation.yaml", ValidationRules)
-    wanted = required_versions(**planned(tables), executable_sources=EXECUTABLE_SOURCES)
+    wanted = planned_versions(**planned(tables), executable_sources=EXECUTABLE_SOURCES)
     releases = tables["releases"]
     built = environments_stage({"releases": releases, "environments": []}, wanted, store)
     environments = list(built.tables["environments"])
