@@ -21,6 +21,7 @@ from pipeline.core.vocabularies.changes import MARKED, OF_TYPES, OFFERED, WHOLE,
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome, VerdictRole
 from pipeline.core.vocabularies.samples import Evidence, SnippetSource
+from pipeline.corpus.witnesses.deprecations import FILTER
 from pipeline.execution.environments.resolution.request import request_of
 from pipeline.execution.validation.cases import Result
 from pipeline.execution.validation.runs import Run
@@ -227,10 +228,14 @@ def retagged(instance: R, behaviours: Mapping[tuple[str, str], BehaviourRow]) ->
 
 
 def _pairs(tables: Tables) -> Iterator[_Pair]:
-    """Yield programs that were run in two consecutive releases and have other results in one of them."""
+    """Yield programs that were run in two consecutive releases and have other results in one of them.
+
+    One that ends at warnings gives other results where the catalogue lists a deprecation.
+    """
     runs = Runs(tables["verdicts"])
     pairs = sorted((row["predecessor"], row["version"]) for row in tables["releases"] if row["predecessor"])
-    for snippet in sorted(tables["snippets"], key=lambda row: row["id"]):
+    snippets = (row for row in tables["snippets"] if FILTER.text not in row["code"])
+    for snippet in sorted(snippets, key=lambda row: row["id"]):
         for old, new in pairs:
             before, after = runs.of(snippet["id"], old), runs.of(snippet["id"], new)
             if before is None or after is None:

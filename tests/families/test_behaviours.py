@@ -179,6 +179,12 @@ def test_what_changes_no_result_explains_nothing(case: str) -> None:
     assert stage(changes=[UNRELATED[case]]).units_out == 1
 
 
+def test_a_program_that_ends_at_warnings_shows_no_other_results() -> None:
+    strict: Any = {**PROGRAM, "code": f"import warnings\nwarnings.simplefilter('error')\n{PROGRAM['code']}"}
+    output = stage(snippets=[strict])
+    assert (output.tables["behaviours"], output.rejects) == ([], [])
+
+
 def test_of_two_apis_nobody_knows_which_changed() -> None:
     snippets, uses = two()
     output = stage(snippets=snippets, usages=uses)
