@@ -118,6 +118,7 @@ def test_an_example_that_does_not_hold_is_not_published(refreshed: tuple[Path, P
     assert "demo.wrong" not in {c["path"] for c in rows(published, "completions") if c["source"] == "docstring"}
     assert {r["reason"] for r in rows(published, "rejects") if r["stage"] == "acceptance"} == {
         "duplicate",
+        "flagged",
         "near_duplicate",
         "not_proven",
         "several_answers",
@@ -140,7 +141,13 @@ def test_migrations_stand_in_both_directions_and_the_old_code_fails(refreshed: t
         ("renamed", "demo.make_louder", "2.0", "demo.make_loud", "1.0", "major_to_major", True),
         # One side was written from the change, the other by a codemod. The way back is from the first release that has it.
         ("replacement", "demo.total", "1.1", "demo.summed", "2.0", "minor_to_major", True),
+        # Their programs make warnings exceptions: both are deprecated before they go.
+        ("renamed", "demo.make_loud", "1.0", "demo.make_louder", "1.2", "major_to_minor", True),
+        ("renamed", "demo.make_louder", "1.2", "demo.make_loud", "1.0", "minor_to_major", True),
+        ("replacement", "demo.total", "1.1", "demo.summed", "1.2", "minor_to_minor", True),
     }
+    with_filter = [m for m in rows(refreshed[1], "migrations") if "simplefilter" in m["source_code"]]
+    assert {m["path"] for m in with_filter} == {"demo.make_loud", "demo.make_louder", "demo.total"}
 
 
 def test_every_completion_can_be_unmasked_and_is_described_without_its_name(refreshed: tuple[Path, Published]) -> None:

@@ -9,17 +9,23 @@ from typing import Any
 
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.samples import DraftField, Granularity
+from pipeline.corpus.witnesses.deprecations import without_filter
+from pipeline.families.compatibilities.rules import CompatibilityRules
+from pipeline.families.compatibilities.stage import _private_name
 from pipeline.families.completions_and_migrations.guessing import refuse_unknowable, unknowable
 from pipeline.families.completions_and_migrations.masks import MASKS, Masked, unmask
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.source import parse_source
 from pipeline.families.repository_tasks.rules import RepositoryRules
+from pipeline.llm.names import spelling_words
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter, Request
 from pipeline.quality.acceptance.quality import QualityRules
 
 GUESSING = load(RULES / "masking.yaml", MaskingRules).guessing
-WRITER = OfflineWriter(load(RULES / "drafting.yaml", DraftingRules))
+DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
+WRITER = OfflineWriter(DRAFTING)
+COMPATIBILITIES = load(RULES / "compatibilities.yaml", CompatibilityRules)
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 REPOSITORY = load(RULES / "repository.yaml", RepositoryRules)
 NAME = MASKS[Granularity.TOKEN]
@@ -41,6 +47,13 @@ def accepts(family: str, row: Any) -> bool:
         return row["evidence"] == "executed" and decides and is_described
     if family == "contexts":
         return not _unknown_of_context(row)
+    if family == "compatibilities":
+        code = without_filter(row["code"])
+        is_short = len(code.strip().split("\n")) <= COMPATIBILITIES.max_lines
+        return is_short and not COMPATIBILITIES.gives_away.search(code) and not _private_name(row["path"], code)
+    if family == "controlled_completions":
+        is_spelled = spelling_words(row["core_token"], row["description"], DRAFTING.spelled_name)
+        return not is_spelled and _is_described(row["description"], row["core_token"])
     return _can_be_known(family, row) and _is_described(row["description"] or "", row["core_token"])
 
 
@@ -83,4 +96,5 @@ def test_what_the_rules_make_is_better_than_what_they_refuse() -> None:
     refused = Counter(row["verdict"] for row in JUDGED if not row["accepted"])
     assert len(JUDGED) >= 200
     assert made["good"] >= 0.75 * made.total()
+    assert made["unusable"] <= 0.03 * made.total()
     assert refused["good"] <= 0.25 * refused.total()
